@@ -1,0 +1,39 @@
+import type { Decision, RuleDecision } from '../decision.ts'
+import type { Rule } from '../rule.ts'
+
+/**
+ * The response headers of a decision, after draft-ietf-httpapi-ratelimit-headers (from -08 on):
+ * `RateLimit-Policy` names every matching rule's limit and window, `RateLimit` what is left of each,
+ * and `Retry-After` (RFC 9110, whole seconds, at least 1) stands on a refusal that can end. On a
+ * refusal the reset announced for a refusing rule is its wait, so that neither is earlier than the other.
+ *
+ * @param rules the rules that decided, for their windows
+ * @returns header names and values; none where no rule matched
+ */
+export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Record<string, string> {
+  if (decision.rules.length === 0) return {}
+  const windows = new Map(rules.map(({ name, windowMs }) => [name, windowMs]))
+  const headers: Record<string, string> = {
+    'RateLimit-Policy': decision.rules.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
+    RateLimit: decision.rules.map(remaining).join(', '),
+  }
+  if (!decision.allowed && decision.retryAfterMs !== null) headers['Retry-After'] = String(seconds(decision.retryAfterMs))
+  return headers
+}
+
+/** `"name";q=100;w=60`: the window in whole seconds, left out where it is none. */
+function policy({ rule, limit }: RuleDecision, windowMs = 0): string {
+  const window = windowMs >= 1000 && windowMs % 1000 === 0 ? `;w=${windowMs / 1000}` : ''
+  return `"${rule}";q=${limit}${window}`
+}
+
+/** `"name";r=50;t=30`: what remains, and the seconds until it is whole again, or until a retry where refused. */
+function remaining(figures: RuleDecision): string {
+  const { rule, allowed, retryAfterMs, resetAfterMs } = figures
+  const ms = allowed ? resetAfterMs : retryAfterMs
+  return `"${rule}";r=${figures.remaining}${ms === null ? '' : `;t=${allowed ? Math.ceil(ms / 1000) : seconds(ms)}`}`
+}
+
+function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
+}

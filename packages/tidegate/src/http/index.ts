@@ -1,0 +1,1 @@
+export { rateLimitHeaders } from './headers.ts'

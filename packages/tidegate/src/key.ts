@@ -1,0 +1,72 @@
+import { invalid } from './errors.ts'
+import { sha256 } from './sha256.ts'
+
+/** What a counter is counted under: one value, or the values of several dimensions in the rule's order. */
+export type Key = string | readonly string[]
+
+/** The longest value of a dimension, in UTF-16 code units. */
+export const MAX_KEY_LENGTH = 4096
+
+/** A key longer than this, in bytes of UTF-8 at most, is stored by its hash. */
+const HASH_ABOVE_BYTES = 128
+
+// Control characters never belong in a name that people read in logs; braces delimit the hash tag of a Redis key.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the purpose.
+const FORBIDDEN = /[\u0000-\u001f\u007f{}]/
+
+/** What a value must be, in the words of the error. */
+export const KEY_EXPECTED = `a string of 1 to ${MAX_KEY_LENGTH} characters without control characters or braces`
+
+/** True where `value` can name a counter. */
+export function isKey(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_KEY_LENGTH && !FORBIDDEN.test(value)
+}
+
+/**
+ * Refuses a value that cannot name a counter.
+ * @throws TidegateError `ERR_INVALID_KEY`, naming `field`
+ */
+export function checkKey(value: unknown, field: string): string {
+  if (isKey(value)) return value
+  throw invalid('ERR_INVALID_KEY', field, KEY_EXPECTED, value)
+}
+
+/**
+ * One string for the values of several dimensions, such that different values never give the same
+ * string: (`a`, `b_c`) and (`a_b`, `c`) differ, and so do (`a,b`, `c`) and (`a`, `b,c`).
+ * A single value stands for itself.
+ */
+export function joinKey(key: Key): string {
+  return typeof key === 'string' ? key : key.map(escapeSeparator).join(',')
+}
+
+function escapeSeparator(value: string): string {
+  return /[%,]/.test(value) ? value.replace(/[%,]/g, percent) : value
+}
+
+/**
+ * The part of a Redis key that stands for the values: escaped so that it holds neither separators
+ * nor what a client would mangle (a lone surrogate has no UTF-8 form), and hashed where it is long.
+ * `*` stands for a rule without dimensions, one counter for everything.
+ */
+export function encodeKey(key: Key, hash = false): string {
+  const encoded = typeof key === 'string' ? encodeValue(key) : key.length === 0 ? '*' : key.map(encodeValue).join(',')
+  return hash || isLong(encoded) ? `#${sha256(encoded).slice(0, 32)}` : encoded
+}
+
+const TO_ENCODE = /[%,:*#{}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+const TO_ENCODE_ALL = new RegExp(TO_ENCODE, 'g')
+
+function encodeValue(value: string): string {
+  return TO_ENCODE.test(value) ? value.replace(TO_ENCODE_ALL, percent) : value
+}
+
+function percent(character: string): string {
+  const code = character.charCodeAt(0)
+  return code < 0x80 ? `%${code.toString(16).toUpperCase().padStart(2, '0')}` : `%u${code.toString(16).toUpperCase()}`
+}
+
+function isLong(text: string): boolean {
+  if (text.length * 3 <= HASH_ABOVE_BYTES) return false
+  return text.length > HASH_ABOVE_BYTES || new TextEncoder().encode(text).length > HASH_ABOVE_BYTES
+}

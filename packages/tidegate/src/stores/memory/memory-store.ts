@@ -1,0 +1,151 @@
+import { type Clock, checkClock, systemClock } from '../../clock.ts'
+import type { Verdict } from '../../decision.ts'
+import { TidegateError } from '../../errors.ts'
+import { checkKey, joinKey, type Key } from '../../key.ts'
+import { checkFields, checkInteger } from '../../options.ts'
+import type { Rule } from '../../rule.ts'
+import type { Check, Mode, SyncStore } from '../store.ts'
+import { KeyedStates, type Table } from './keyed-states.ts'
+
+export interface MemoryStoreOptions {
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  clock?: Clock
+  /** The most keys kept, over all rules; 1 to 16,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. */
+  maxKeys?: number
+}
+
+/** What a memory store holds, for metrics. */
+export interface MemoryStoreStats {
+  /** Keys held now, some of which may no longer count. */
+  readonly keys: number
+  /** Keys forgotten while they still counted, because there were `maxKeys`. */
+  readonly evicted: number
+}
+
+export interface MemoryStore extends SyncStore {
+  stats(): MemoryStoreStats
+}
+
+const DEFAULT_MAX_KEYS = 1_000_000
+const MOST_MAX_KEYS = 16_000_000
+
+/**
+ * Counts inside this process. Keys that no longer count are swept a few at a time as new ones come;
+ * there is no timer.
+ * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const { maxKeys = DEFAULT_MAX_KEYS, clock } = checkFields(options, 'options', ['clock', 'maxKeys'])
+  return new InMemoryStore(
+    clock === undefined ? systemClock : checkClock(clock),
+    checkInteger(maxKeys, 'maxKeys', 1, MOST_MAX_KEYS),
+  )
+}
+
+/** A check that has been evaluated and waits for the others of its request. */
+interface Step {
+  readonly table: Table
+  readonly name: string
+  readonly state: unknown
+  readonly verdict: Verdict
+}
+
+class InMemoryStore implements MemoryStore {
+  readonly shared = false
+  readonly clock: Clock
+  readonly #keys: KeyedStates
+  #closed = false
+  // The table of the latest rule: a limiter has but one.
+  #rule: Rule | undefined
+  #table: Table | undefined
+
+  constructor(clock: Clock, maxKeys: number) {
+    this.clock = clock
+    this.#keys = new KeyedStates(maxKeys)
+  }
+
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): Verdict {
+    const table = rule === this.#rule ? (this.#table as Table) : this.#tableOf(rule)
+    const clock = this.clock()
+    const name = typeof key === 'string' ? key : joinKey(key)
+    const state = table.states.get(name) ?? this.#untouched(table, key)
+    const verdict = table.algorithm.evaluate(state, rule, cost, clock)
+    if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, verdict, verdict.allowed ? cost : 0, clock)
+    return verdict
+  }
+
+  decideSync(checks: readonly Check[], mode: Mode): Verdict[] {
+    const clock = this.clock()
+    const steps = checks.map((check) => this.#evaluate(check, clock))
+    const admitted = steps.every(({ verdict }) => verdict.allowed)
+    return steps.map(({ table, name, state, verdict }, i) => {
+      const { rule, cost } = checks[i] as Check
+      const uncharged = !admitted && verdict.allowed
+      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : verdict
+      if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, verdict, admitted ? cost : 0, clock)
+      return answer
+    })
+  }
+
+  async decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]> {
+    return this.decideSync(checks, mode)
+  }
+
+  resetSync(rule: Rule, key: Key): boolean {
+    const table = this.#tableOf(rule)
+    const name = joinKey(key)
+    const state = table.states.get(name)
+    const counted = state !== undefined && !table.algorithm.idle(state, rule, this.clock())
+    this.#keys.delete(table, name)
+    return counted
+  }
+
+  async reset(rule: Rule, key: Key): Promise<boolean> {
+    return this.resetSync(rule, key)
+  }
+
+  async ping(): Promise<void> {
+    this.#ensureOpen()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#rule = undefined
+    this.#keys.clear()
+  }
+
+  stats(): MemoryStoreStats {
+    return { keys: this.#keys.size, evicted: this.#keys.evicted }
+  }
+
+  #evaluate({ rule, key, cost }: Check, clock: number): Step {
+    const table = this.#tableOf(rule)
+    const name = joinKey(key)
+    const state = table.states.get(name) ?? this.#untouched(table, key)
+    return { table, name, state, verdict: table.algorithm.evaluate(state, rule, cost, clock) }
+  }
+
+  /** Only here is a key looked at closely: one that is known has passed before. */
+  #untouched(table: Table, key: Key): unknown {
+    if (typeof key === 'string') checkKey(key, 'key')
+    return table.algorithm.untouched()
+  }
+
+  #commit(table: Table, name: string, state: unknown, rule: Rule, verdict: Verdict, cost: number, clock: number): void {
+    if (cost === 0 && !table.algorithm.unsettled(state, verdict.at)) return
+    const known = table.algorithm.touched(state)
+    table.algorithm.commit(state, rule, cost, verdict.at)
+    if (!known) this.#keys.add(table, name, state, clock)
+  }
+
+  #tableOf(rule: Rule): Table {
+    this.#ensureOpen()
+    this.#rule = rule
+    this.#table = this.#keys.tableOf(rule)
+    return this.#table
+  }
+
+  #ensureOpen(): void {
+    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the memory store has been closed')
+  }
+}

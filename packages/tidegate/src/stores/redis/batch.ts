@@ -1,0 +1,102 @@
+import type { Verdict } from '../../decision.ts'
+import { TidegateError } from '../../errors.ts'
+import type { Check, Mode } from '../store.ts'
+
+/** One request on its way to Redis, with what waits for its answer. */
+export interface Pending {
+  readonly checks: readonly Check[]
+  /** The Redis key of each check. */
+  readonly keys: readonly string[]
+  readonly mode: Mode
+  readonly resolve: (verdicts: Verdict[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+const COST = 4
+const PEEK = 2
+const MORE = 1
+
+/** The keys and arguments of the `decide` script for a batch; scripts/decide.lua says what they mean. */
+export function encodeBatch(batch: readonly Pending[], now: string): { keys: string[]; args: string[] } {
+  const keys: string[] = []
+  const operations: string[] = []
+  const quotas = new Map<string, number>()
+  for (const { checks, keys: own, mode } of batch) {
+    const last = checks.length - 1
+    for (let i = 0; i <= last; i++) {
+      const { rule, cost } = checks[i] as Check
+      keys.push(own[i] as string)
+      const quota = `${rule.limit} ${rule.windowMs}`
+      let index = quotas.get(quota)
+      if (index === undefined) quotas.set(quota, (index = quotas.size + 1))
+      const flags = (cost === 1 ? 0 : COST) + (mode === 'peek' ? PEEK : 0) + (i < last ? MORE : 0)
+      operations.push(String(8 * index + flags))
+      if (cost !== 1) operations.push(String(cost))
+    }
+  }
+  const header = [...quotas.keys()].flatMap((quota) => quota.split(' '))
+  return { keys, args: [now, String(quotas.size), ...header, ...operations] }
+}
+
+/** Hands each request of a batch its own answer: verdicts, or the error that is its alone. */
+export function settleBatch(batch: readonly Pending[], reply: unknown): void {
+  const figures = new Figures(reply)
+  for (const { checks, resolve, reject } of batch) {
+    const verdicts: Verdict[] = []
+    let failure: string | undefined
+    for (const { rule } of checks) {
+      const verdict = figures.next(rule.windowMs)
+      if (typeof verdict === 'object') verdicts.push(verdict)
+      else failure ??= verdict
+    }
+    if (failure === undefined) resolve(verdicts)
+    else reject(stateError(failure))
+  }
+}
+
+/** Reads the flat reply of the `decide` script from front to back. */
+class Figures {
+  readonly #values: readonly unknown[]
+  readonly #time: number
+  #position = 0
+
+  constructor(reply: unknown) {
+    if (!Array.isArray(reply)) throw unexpectedReply(reply)
+    this.#values = reply
+    this.#time = this.#number()
+  }
+
+  /** The verdict of the next check, or the text of its error. */
+  next(windowMs: number): Verdict | string {
+    const first = this.#values[this.#position++]
+    if (typeof first === 'string') return first
+    if (typeof first !== 'number') throw unexpectedReply(first)
+    if (first >= 0) return { allowed: true, used: first, retryAfterMs: 0, resetAfterMs: windowMs, at: this.#time }
+    const allowed = first % 2 !== 0
+    const at = this.#time + Math.floor((-first - 1) / 2)
+    const used = this.#number()
+    if (allowed) return { allowed, used, retryAfterMs: 0, resetAfterMs: this.#number(), at }
+    const wait = this.#number()
+    return { allowed, used, retryAfterMs: wait < 0 ? null : wait, resetAfterMs: this.#number(), at }
+  }
+
+  #number(): number {
+    const value = this.#values[this.#position++]
+    if (typeof value !== 'number') throw unexpectedReply(value)
+    return value
+  }
+}
+
+function unexpectedReply(reply: unknown): TidegateError {
+  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: a reply that no script of this version gives: ${String(reply)}`)
+}
+
+function stateError(text: string): TidegateError {
+  if (text.startsWith('WRONGTYPE')) {
+    return new TidegateError('ERR_STATE_WRONG_TYPE', "Redis: the limit's key holds another type of value; it was left alone")
+  }
+  if (text.startsWith('UNREADABLE')) {
+    return new TidegateError('ERR_STATE_UNREADABLE', "Redis: the limit's key holds what this version cannot read; it was left alone")
+  }
+  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: ${text}`)
+}

@@ -1,0 +1,70 @@
+import { TidegateError } from '../../errors.ts'
+import type { Pending } from './batch.ts'
+
+export interface BatcherOptions {
+  /** Sends one batch; settles its requests itself, and resolves in any case. */
+  readonly send: (batch: Pending[]) => Promise<void>
+  /** The most keys in one batch. */
+  readonly maxBatch: number
+  /** The most requests that may wait for an answer. */
+  readonly maxPending: number
+}
+
+/**
+ * Joins the requests of one turn of the event loop into batches. With nothing in flight a request
+ * leaves at once, as a batch of one: waiting for company would only cost it time. A batch that is
+ * full leaves at once too, so that client and server work at the same time.
+ */
+export class Batcher {
+  readonly #options: BatcherOptions
+  #queue: Pending[] = []
+  #queuedKeys = 0
+  #batches = 0
+  #requests = 0
+  #scheduled = false
+
+  constructor(options: BatcherOptions) {
+    this.#options = options
+  }
+
+  /** @throws TidegateError `ERR_STORE_OVERLOADED` */
+  add(pending: Pending): void {
+    const { maxBatch, maxPending } = this.#options
+    if (this.#requests >= maxPending) {
+      throw new TidegateError('ERR_STORE_OVERLOADED', `Redis: ${maxPending} decisions are waiting for an answer already`)
+    }
+    this.#requests++
+    this.#queue.push(pending)
+    this.#queuedKeys += pending.keys.length
+    if (this.#batches === 0 || this.#queuedKeys >= maxBatch) this.flush()
+    else this.#schedule()
+  }
+
+  /** Sends what is queued. */
+  flush(): void {
+    const batch = this.#queue
+    if (batch.length === 0) return
+    this.#queue = []
+    this.#queuedKeys = 0
+    this.#batches++
+    void this.#options.send(batch).then(() => {
+      this.#batches--
+      this.#requests -= batch.length
+    })
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    afterThisTurn(() => {
+      this.#scheduled = false
+      this.flush()
+    })
+  }
+}
+
+declare const process: { nextTick?: (callback: () => void) => void } | undefined
+
+/** In Node a tick runs after all promise reactions of the turn and so gathers more than a microtask. */
+const afterThisTurn: (callback: () => void) => void =
+  typeof process === 'object' && process.nextTick !== undefined ? process.nextTick : queueMicrotask

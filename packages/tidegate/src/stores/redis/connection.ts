@@ -1,0 +1,64 @@
+import { TidegateError } from '../../errors.ts'
+
+/** The one thing the store asks of a client: send a command whose keys are known, and give back the raw reply. */
+export interface Connection {
+  /** `['EVALSHA', sha1, numkeys, ...keys, ...args]`, `['DEL', key]`, `['PING']` */
+  send(command: string[]): Promise<unknown>
+}
+
+/** What is used of an ioredis client (https://github.com/redis/ioredis). */
+export interface IoredisClient {
+  call(command: string, ...args: (string | string[])[]): Promise<unknown>
+  readonly isCluster?: boolean
+}
+
+/** What is used of a node-redis client (https://github.com/redis/node-redis). */
+export interface NodeRedisClient {
+  sendCommand(args: string[]): Promise<unknown>
+  readonly isReady: boolean
+}
+
+/** A client of either kind, connected by whoever hands it in, and closed by them too. */
+export type RedisClient = IoredisClient | NodeRedisClient
+
+/**
+ * Finds out by its shape which client was handed in.
+ * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`
+ */
+export function connect(client: unknown): Connection {
+  if (isCluster(client)) {
+    throw unsupported('a client of a single Redis node; a Redis Cluster client is not supported yet')
+  }
+  if (isIoredis(client)) return fromIoredis(client)
+  if (isNodeRedis(client)) return fromNodeRedis(client)
+  throw unsupported('a client made by ioredis or by node-redis')
+}
+
+function fromIoredis(client: IoredisClient): Connection {
+  return { send: ([command, ...args]) => client.call(command as string, args) }
+}
+
+function fromNodeRedis(client: NodeRedisClient): Connection {
+  return { send: (command) => client.sendCommand(command) }
+}
+
+function isIoredis(client: unknown): client is IoredisClient {
+  return hasFunction(client, 'call') && hasFunction(client, 'defineCommand')
+}
+
+function isNodeRedis(client: unknown): client is NodeRedisClient {
+  return hasFunction(client, 'sendCommand') && hasFunction(client, 'multi')
+}
+
+function isCluster(client: unknown): boolean {
+  const candidate = client as { isCluster?: boolean; slots?: unknown; masters?: unknown } | null | undefined
+  return candidate?.isCluster === true || (Array.isArray(candidate?.slots) && Array.isArray(candidate?.masters))
+}
+
+function hasFunction(value: unknown, name: string): boolean {
+  return typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'
+}
+
+function unsupported(expected: string): TidegateError {
+  return new TidegateError('ERR_CLIENT_UNSUPPORTED', `client: expected ${expected}`, { field: 'client', expected })
+}

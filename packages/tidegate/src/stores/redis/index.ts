@@ -1,0 +1,2 @@
+export type { IoredisClient, NodeRedisClient, RedisClient } from './connection.ts'
+export { type RedisStoreOptions, redisStore } from './redis-store.ts'

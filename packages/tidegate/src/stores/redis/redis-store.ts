@@ -1,0 +1,141 @@
+import { type Clock, checkClock, systemClock } from '../../clock.ts'
+import type { Verdict } from '../../decision.ts'
+import { TidegateError } from '../../errors.ts'
+import { checkKey, encodeKey, type Key } from '../../key.ts'
+import { checkFields, checkInteger, checkPattern } from '../../options.ts'
+import type { Rule } from '../../rule.ts'
+import type { Check, Mode, Store } from '../store.ts'
+import { encodeBatch, type Pending, settleBatch } from './batch.ts'
+import { Batcher } from './batcher.ts'
+import { type Connection, connect, type RedisClient } from './connection.ts'
+import { runScript } from './script.ts'
+import { decide } from './scripts.generated.ts'
+
+export interface RedisStoreOptions {
+  /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
+  prefix?: string
+  /** Milliseconds since the epoch, for tests. Default: the Redis server's own time. */
+  clock?: Clock
+  /** Stores every key by its hash, so that no user's name can be read in Redis. Default: only those over 128 bytes. */
+  hashKeys?: boolean
+  /** The most keys in one script call; 1 to 1,000. Default: 32. */
+  maxBatch?: number
+  /** The most decisions that may wait for an answer; more are errors at once. Default: 100,000. */
+  maxPending?: number
+}
+
+const PREFIX = /^[A-Za-z0-9_.:-]{1,32}$/
+const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
+
+/**
+ * Counts in Redis (6.2 or later) or Valkey. Decisions made in the same turn of the event loop travel
+ * in one script call, which decides them in order by the server's clock.
+ *
+ * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE.
+ * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxPending']
+  const fields = checkFields(options, 'options', known)
+  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxPending = 100_000 } = fields
+  if (typeof hashKeys !== 'boolean') {
+    throw new TidegateError('ERR_INVALID_OPTION', 'hashKeys: expected true or false', { field: 'hashKeys' })
+  }
+  return new RedisStore(connect(client), {
+    prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
+    clock: clock === undefined ? undefined : checkClock(clock),
+    hashKeys,
+    maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
+    maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
+  })
+}
+
+interface Settings {
+  readonly prefix: string
+  readonly clock: Clock | undefined
+  readonly hashKeys: boolean
+  readonly maxBatch: number
+  readonly maxPending: number
+}
+
+class RedisStore implements Store {
+  readonly shared = true
+  readonly clock: Clock
+  readonly #connection: Connection
+  readonly #settings: Settings
+  readonly #batcher: Batcher
+  #closed = false
+
+  constructor(connection: Connection, settings: Settings) {
+    this.#connection = connection
+    this.#settings = settings
+    this.clock = settings.clock ?? systemClock
+    const { maxBatch, maxPending } = settings
+    this.#batcher = new Batcher({ send: (batch) => this.#send(batch), maxBatch, maxPending })
+  }
+
+  decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]> {
+    return new Promise((resolve, reject) => {
+      this.#ensureOpen()
+      const keys = checks.map(({ rule, key }) => this.#keyOf(rule, key))
+      this.#batcher.add({ checks, keys, mode, resolve, reject })
+    })
+  }
+
+  async reset(rule: Rule, key: Key): Promise<boolean> {
+    this.#ensureOpen()
+    const name = this.#keyOf(rule, key)
+    // What was asked before the reset is sent before it.
+    this.#batcher.flush()
+    return (await this.#ask(['DEL', name])) === 1
+  }
+
+  async ping(): Promise<void> {
+    this.#ensureOpen()
+    await this.#ask(['PING'])
+  }
+
+  async close(): Promise<void> {
+    this.#batcher.flush()
+    this.#closed = true
+  }
+
+  /**
+   * `<prefix>:{<values>}:<rule>.<fingerprint>`. The values stand in the hash tag, so that rules that
+   * count by the same dimensions share a slot of a cluster; the fingerprint covers the state's format.
+   */
+  #keyOf(rule: Rule, key: Key): string {
+    const { prefix, hashKeys } = this.#settings
+    if (typeof key === 'string') checkKey(key, 'key')
+    return `${prefix}:{${encodeKey(key, hashKeys)}}:${rule.id}`
+  }
+
+  async #send(batch: Pending[]): Promise<void> {
+    try {
+      const { clock } = this.#settings
+      const { keys, args } = encodeBatch(batch, clock === undefined ? '' : String(clock()))
+      settleBatch(batch, await runScript(this.#connection, decide, keys, args))
+    } catch (error) {
+      const failure = unavailable(error)
+      for (const { reject } of batch) reject(failure)
+    }
+  }
+
+  async #ask(command: string[]): Promise<unknown> {
+    try {
+      return await this.#connection.send(command)
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  #ensureOpen(): void {
+    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the Redis store has been closed')
+  }
+}
+
+function unavailable(error: unknown): TidegateError {
+  if (error instanceof TidegateError) return error
+  const message = `Redis: ${error instanceof Error ? error.message : String(error)}`
+  return new TidegateError('ERR_STORE_UNAVAILABLE', message, { cause: error })
+}

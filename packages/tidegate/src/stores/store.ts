@@ -1,0 +1,51 @@
+import type { Clock } from '../clock.ts'
+import type { Verdict } from '../decision.ts'
+import type { Key } from '../key.ts'
+import type { Rule } from '../rule.ts'
+
+/** One limit that a request has to pass. */
+export interface Check {
+  readonly rule: Rule
+  /** The value of the rule's one dimension, or the values of its dimensions in their order. */
+  readonly key: Key
+  /** A whole number from 0. A cost of 0 reads and never writes. */
+  readonly cost: number
+}
+
+/** `consume` charges what is admitted; `peek` answers the same and writes nothing. */
+export type Mode = 'consume' | 'peek'
+
+/**
+ * Where counts live. A store promises one thing: the checks of one request are decided in one
+ * atomic step, all-or-nothing. A check that would pass alone but whose request was refused by
+ * another comes back allowed, with its figures uncharged.
+ */
+export interface Store {
+  /** Whether several processes may share it; a limiter on it must then have a name. */
+  readonly shared: boolean
+  /** This process's reading of the store's clock: for decisions that need no store. */
+  readonly clock: Clock
+  /**
+   * Decides one request: a verdict for each of its checks, in order. Checks have distinct keys.
+   * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
+   */
+  decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]>
+  /** Forgets one key exactly. Resolves to whether anything was stored of it. */
+  reset(rule: Rule, key: Key): Promise<boolean>
+  /** Asks the store whether it is there. Rejects if not. */
+  ping(): Promise<void>
+  /** Releases what the store itself has opened; a client handed in stays open. */
+  close(): Promise<void>
+}
+
+/** A store inside this process, which can answer at once. */
+export interface SyncStore extends Store {
+  decideSync(checks: readonly Check[], mode: Mode): Verdict[]
+  /** The same for a request with one check, without the arrays. */
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): Verdict
+  resetSync(rule: Rule, key: Key): boolean
+}
+
+export function isSyncStore(store: Store): store is SyncStore {
+  return 'decideSync' in store
+}
