@@ -88,15 +88,24 @@ class Figures {
 }
 
 function unexpectedReply(reply: unknown): TidegateError {
-  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: a reply that no script of this version gives: ${String(reply)}`)
+  return new TidegateError(
+    'ERR_STORE_UNAVAILABLE',
+    `Redis: a reply that no script of this version gives: ${String(reply)}`,
+  )
 }
 
 function stateError(text: string): TidegateError {
   if (text.startsWith('WRONGTYPE')) {
-    return new TidegateError('ERR_STATE_WRONG_TYPE', "Redis: the limit's key holds another type of value; it was left alone")
+    return new TidegateError(
+      'ERR_STATE_WRONG_TYPE',
+      "Redis: the limit's key holds another type of value; it was left alone",
+    )
   }
   if (text.startsWith('UNREADABLE')) {
-    return new TidegateError('ERR_STATE_UNREADABLE', "Redis: the limit's key holds what this version cannot read; it was left alone")
+    return new TidegateError(
+      'ERR_STATE_UNREADABLE',
+      "Redis: the limit's key holds what this version cannot read; it was left alone",
+    )
   }
   return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: ${text}`)
 }
