@@ -28,7 +28,10 @@ export function encodeBatch(batch: readonly Pending[], now: string): { keys: str
       keys.push(own[i] as string)
       const quota = `${rule.limit} ${rule.windowMs}`
       let index = quotas.get(quota)
-      if (index === undefined) quotas.set(quota, (index = quotas.size + 1))
+      if (index === undefined) {
+        index = quotas.size + 1
+        quotas.set(quota, index)
+      }
       const flags = (cost === 1 ? 0 : COST) + (mode === 'peek' ? PEEK : 0) + (i < last ? MORE : 0)
       operations.push(String(8 * index + flags))
       if (cost !== 1) operations.push(String(cost))
