@@ -15,8 +15,8 @@ interface Admission {
 }
 
 /**
- * The sliding window by brute force, straight from its definition: every admission is remembered
- * for ever and counted again for each decision. Slow, and too simple to be wrong in the same way.
+ * The sliding window by brute force, straight from its definition: every admission is remembered by
+ * itself and counted again for each decision. Slow, and too simple to be wrong in the same way.
  */
 export class SlidingWindowOracle {
   readonly #admissions = new Map<string, Admission[]>()
@@ -28,7 +28,7 @@ export class SlidingWindowOracle {
     return checks.map((check) => {
       const charged = admitted ? check.cost : 0
       const verdict = this.#verdict(check, charged, clock)
-      if (writes && charged > 0) this.#of(check.counter).push({ at: this.#time(check, clock), cost: charged })
+      if (writes && charged > 0) this.#admit(check, charged, clock)
       return verdict
     })
   }
@@ -64,7 +64,7 @@ export class SlidingWindowOracle {
   }
 
   /** The time of the decision: never before the newest admission, unless that is over a window ahead. */
-  #time({ counter, windowMs }: OracleCheck, clock: number): number {
+  #time({ counter, windowMs }: Pick<OracleCheck, 'counter' | 'windowMs'>, clock: number): number {
     const newest = Math.max(-1, ...this.#of(counter).map(({ at }) => at))
     return newest - clock > windowMs ? clock : Math.max(newest, clock)
   }
@@ -79,6 +79,13 @@ export class SlidingWindowOracle {
     const newest = Math.max(-1, ...all.map(({ at }) => at))
     if (newest - clock <= windowMs) return all.filter(({ at }) => Math.max(newest, clock) < at + windowMs)
     return all.filter(({ at }) => newest < at + windowMs).map(({ cost }) => ({ at: clock, cost }))
+  }
+
+  #admit({ counter, windowMs }: OracleCheck, cost: number, clock: number): void {
+    const at = this.#time({ counter, windowMs }, clock)
+    // No decision is made before the newest admission: what ended by then never counts again.
+    const counting = this.#of(counter).filter((one) => at < one.at + windowMs)
+    this.#admissions.set(counter, [...counting, { at, cost }])
   }
 
   #comeRight(check: OracleCheck, clock: number): void {
