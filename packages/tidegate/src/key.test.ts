@@ -150,6 +150,8 @@ describe('encodeKey', () => {
       ['129 letters', 'a'.repeat(129), true],
       ['64 letters of 2 bytes', 'é'.repeat(64), false],
       ['65 letters of 2 bytes', 'é'.repeat(65), true],
+      ['42 signs of 3 bytes', '€'.repeat(42), false],
+      ['43 signs of 3 bytes', '€'.repeat(43), true],
       ['32 signs of 4 bytes', '\ud83d\ude00'.repeat(32), false],
       ['33 signs of 4 bytes', '\ud83d\ude00'.repeat(33), true],
       ['42 signs that are escaped to 126 bytes', ':'.repeat(42), false],
