@@ -52,12 +52,18 @@ function figuresOf(answer: unknown): unknown {
 }
 
 /** The oracle's answer, with its own way of matching rules and naming counters. */
-function ask(oracle: SlidingWindowOracle, rules: RuleOptions[], step: SequenceStep, now: number): Verdict[] | undefined {
+function ask(
+  oracle: SlidingWindowOracle,
+  rules: RuleOptions[],
+  step: SequenceStep,
+  now: number,
+): Verdict[] | undefined {
   const { descriptor, op, cost } = step
   const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
   const matching = rules.filter(
     ({ match, key = [] }) =>
-      (match?.['route'] === undefined || match['route'] === descriptor.route) && key.every((one) => of(one) !== undefined),
+      (match?.['route'] === undefined || match['route'] === descriptor.route) &&
+      key.every((one) => of(one) !== undefined),
   )
   const checks = matching.map(({ name, key = [], limit, window }): OracleCheck => {
     const counter = JSON.stringify([name, ...key.map(of)])

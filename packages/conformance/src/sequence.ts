@@ -90,7 +90,10 @@ const wildStep = fc.record({ move: wildMove, op: operation, cost, descriptor })
 
 const steadyStep = fc.record({
   move: steadyMove,
-  op: fc.oneof({ weight: 20, arbitrary: fc.constant('limit' as const) }, { weight: 1, arbitrary: fc.constant('peek' as const) }),
+  op: fc.oneof(
+    { weight: 20, arbitrary: fc.constant('limit' as const) },
+    { weight: 1, arbitrary: fc.constant('peek' as const) },
+  ),
   cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 }) }),
   descriptor: fc.constant({ user: 'u1', route: '/a' }),
 })

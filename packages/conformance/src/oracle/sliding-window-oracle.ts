@@ -10,7 +10,7 @@ export interface OracleCheck {
 }
 
 interface Admission {
-  at: number
+  readonly at: number
   readonly cost: number
 }
 
@@ -19,7 +19,7 @@ interface Admission {
  * itself and counted again for each decision. Slow, and too simple to be wrong in the same way.
  */
 export class SlidingWindowOracle {
-  readonly #admissions = new Map<string, Admission[]>()
+  readonly #admissions = new Map<string, readonly Admission[]>()
 
   decide(checks: readonly OracleCheck[], mode: Mode, clock: number): Verdict[] {
     const admitted = checks.every((check) => this.#admits(check, clock))
@@ -45,7 +45,8 @@ export class SlidingWindowOracle {
     const { limit, windowMs, cost } = check
     const at = this.#time(check, clock)
     const before = this.#used(check, clock)
-    const newest = charged > 0 ? at : before > 0 ? Math.max(...this.#live(check, clock).map((one) => one.at)) : undefined
+    const newest =
+      charged > 0 ? at : before > 0 ? Math.max(...this.#live(check, clock).map((one) => one.at)) : undefined
     const resetAfterMs = newest === undefined ? 0 : newest + windowMs - clock
     const used = before + charged
     if (this.#admits(check, clock)) return { allowed: true, used, retryAfterMs: 0, resetAfterMs, at }
@@ -74,7 +75,7 @@ export class SlidingWindowOracle {
   }
 
   /** The admissions that count, as they count: where the clock came right, those live at the newest count as made now. */
-  #live({ counter, windowMs }: OracleCheck, clock: number): Admission[] {
+  #live({ counter, windowMs }: OracleCheck, clock: number): readonly Admission[] {
     const all = this.#of(counter)
     const newest = Math.max(-1, ...all.map(({ at }) => at))
     if (newest - clock <= windowMs) return all.filter(({ at }) => Math.max(newest, clock) < at + windowMs)
@@ -93,10 +94,8 @@ export class SlidingWindowOracle {
     if (newest - clock > check.windowMs) this.#admissions.set(check.counter, this.#live(check, clock))
   }
 
-  #of(counter: string): Admission[] {
-    let found = this.#admissions.get(counter)
-    if (found === undefined) this.#admissions.set(counter, (found = []))
-    return found
+  #of(counter: string): readonly Admission[] {
+    return this.#admissions.get(counter) ?? []
   }
 }
 
