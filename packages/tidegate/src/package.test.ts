@@ -135,7 +135,7 @@ describe('the readme', () => {
 })
 
 describe('docs/reference/errors.md', () => {
-  const rows = [...read('../../docs/reference/errors.md').matchAll(/^\| `(\w+)` \| (.+?) \| (.+?) \|$/gm)]
+  const rows = [...read('../../docs/reference/errors.md').matchAll(/^\| `(\w+)` +\| (.+?) +\| (.+?) +\|$/gm)]
   const documented = rows.map(([, code, meaning]) => [code, meaning])
 
   it('explains every code, in the words and the order of the table, and no other', () => {
