@@ -53,6 +53,12 @@ export function invalid(code: ErrorCode, field: string, expected: string, receiv
   return new TidegateError(code, `${field}: expected ${expected}, received ${show(received)}`, { field, expected })
 }
 
+/** The path to a member: `rules[2].limit`, or, for a name that nobody would write, `rules[2]["…"]`. */
+export function memberOf(field: string, name: string): string {
+  if (!/^[\w.$-]{1,64}$/.test(name)) return `${field}[${show(name)}]`
+  return field === '' ? name : `${field}.${name}`
+}
+
 /** The error for an option that does not exist: names the ones that do. */
 export function unknownOption(field: string, known: readonly string[]): TidegateError {
   const expected = `one of ${known.join(', ')}`

@@ -1,5 +1,5 @@
 import { type Decision, decideByAll, decideByNone, decideByOne, type Verdict } from './decision.ts'
-import { invalid, TidegateError } from './errors.ts'
+import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
 import { checkStore, costOf, type RequestOptions, syncUnsupported } from './limiter.ts'
 import { checkFields, isRecord } from './options.ts'
@@ -126,7 +126,7 @@ class RuleGate implements Gate {
     const cost = costOf(options)
     const checks: Check[] = []
     for (const rule of this.rules) {
-      if (!rule.match.every(([dimension, value]) => descriptor[dimension] === value)) continue
+      if (!rule.match.every(([dimension, value]) => valueIn(descriptor, dimension) === value)) continue
       const key = keyOf(rule, descriptor)
       if (key === undefined) this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
       else checks.push({ rule, key, cost })
@@ -144,7 +144,9 @@ function checkDescriptor(descriptor: unknown): void {
   if (!isRecord(descriptor)) throw invalid('ERR_INVALID_DESCRIPTOR', 'descriptor', expected, descriptor)
   for (const dimension in descriptor) {
     const value = descriptor[dimension]
-    if (!isKey(value)) throw invalid('ERR_INVALID_KEY', `descriptor.${dimension}`, KEY_EXPECTED, value)
+    if (!isKey(value)) throw invalid('ERR_INVALID_KEY', memberOf('descriptor', dimension), KEY_EXPECTED, value)
+    if (!isKey(dimension))
+      throw invalid('ERR_INVALID_KEY', 'descriptor', `dimensions that are ${KEY_EXPECTED}`, dimension)
   }
 }
 

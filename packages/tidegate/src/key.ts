@@ -32,6 +32,15 @@ export function checkKey(value: unknown, field: string): string {
 }
 
 /**
+ * Refuses a key any of whose values cannot name a counter.
+ * @throws TidegateError `ERR_INVALID_KEY`
+ */
+export function checkEach(key: Key): void {
+  if (typeof key === 'string') checkKey(key, 'key')
+  else for (const value of key) checkKey(value, 'key')
+}
+
+/**
  * One string for the values of several dimensions, such that different values never give the same
  * string: (`a`, `b_c`) and (`a_b`, `c`) differ, and so do (`a,b`, `c`) and (`a`, `b,c`).
  * A single value stands for itself.

@@ -1,7 +1,7 @@
 import { type Decision, decideByOne, MAX_COUNT } from './decision.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
-import { checkFields, isRecord } from './options.ts'
+import { checkFields } from './options.ts'
 import { checkName, compileLimiterRule, type LimitOptions, limitFields, type Rule, versionOf } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { isSyncStore, type Mode, type Store } from './stores/store.ts'
@@ -21,6 +21,10 @@ export interface RequestOptions {
 
 /** One limit over many keys. */
 export interface Limiter {
+  /** Its one rule, checked: `rateLimitHeaders` wants it for the window. */
+  readonly rules: readonly Rule[]
+  /** A fingerprint of the limit, the same wherever it is made. */
+  readonly version: string
   /**
    * Decides one request of `key` and charges it if admitted. A refusal is a value and charges nothing.
    * @throws TidegateError (rejects) `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
@@ -55,9 +59,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
 /** Refuses what is no store before it is first used. */
 export function checkStore(store: unknown): Store {
-  if (isRecord(store) && typeof store['decide'] === 'function' && typeof store['reset'] === 'function') {
-    return store as unknown as Store
-  }
+  const candidate = store as Partial<Store> | null | undefined
+  if (typeof candidate?.decide === 'function' && typeof candidate.reset === 'function') return store as Store
   throw invalid('ERR_INVALID_OPTION', 'store', 'a store, such as memoryStore() or redisStore(client)', store)
 }
 
@@ -74,14 +77,16 @@ export function costOf(options: RequestOptions | undefined): number {
 
 class SingleLimiter implements Limiter {
   readonly #rule: Rule
-  readonly #version: string
+  readonly rules: readonly Rule[]
+  readonly version: string
   readonly #store: Store
   readonly #ownsStore: boolean
   #closed = false
 
   constructor(rule: Rule, store: Store, ownsStore: boolean) {
     this.#rule = rule
-    this.#version = versionOf([rule])
+    this.rules = [rule]
+    this.version = versionOf(this.rules)
     this.#store = store
     this.#ownsStore = ownsStore
   }
@@ -117,7 +122,7 @@ class SingleLimiter implements Limiter {
     this.#ensureOpen()
     const check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
     const [verdict] = await this.#store.decide([check], mode)
-    return decideByOne(this.#rule, verdict as NonNullable<typeof verdict>, this.#version)
+    return decideByOne(this.#rule, verdict as NonNullable<typeof verdict>, this.version)
   }
 
   #decideSync(key: string, options: RequestOptions | undefined, mode: Mode): Decision {
@@ -126,7 +131,7 @@ class SingleLimiter implements Limiter {
     if (!isSyncStore(store)) throw syncUnsupported()
     // A memory store checks a key when it is new to it: the known ones need no second look.
     const name = typeof key === 'string' ? key : checkKey(key, 'key')
-    return decideByOne(this.#rule, store.decideOneSync(this.#rule, name, costOf(options), mode), this.#version)
+    return decideByOne(this.#rule, store.decideOneSync(this.#rule, name, costOf(options), mode), this.version)
   }
 
   #ensureOpen(): void {

@@ -1,8 +1,18 @@
-import { invalid, unknownOption } from './errors.ts'
+import { invalid, memberOf, unknownOption } from './errors.ts'
 
-/** True for an object that holds fields: not null, not an array, no instance of a class of its own. */
+/**
+ * True for an object that is nothing but its fields: no array, and no instance of a class (a Map of
+ * dimensions has none of its entries as fields, and would match no rule in silence).
+ */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An Object.prototype of another realm is one too.
+  return prototype === null || prototype === Object.prototype || isRoot(prototype, value)
+}
+
+function isRoot(prototype: unknown, value: object): boolean {
+  return Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === '[object Object]'
 }
 
 /**
@@ -12,7 +22,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function checkFields(value: unknown, field: string, known: readonly string[]): Record<string, unknown> {
   if (!isRecord(value)) throw invalid('ERR_INVALID_OPTION', field, `an object with ${known.join(', ')}`, value)
   for (const name of Object.keys(value)) {
-    if (!known.includes(name)) throw unknownOption(field === 'options' ? name : `${field}.${name}`, known)
+    if (!known.includes(name)) throw unknownOption(memberOf(field === 'options' ? '' : field, name), known)
   }
   return value
 }

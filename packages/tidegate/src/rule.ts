@@ -1,6 +1,6 @@
 import { MAX_COUNT } from './decision.ts'
 import { type Duration, parseDuration } from './duration.ts'
-import { invalid, TidegateError } from './errors.ts'
+import { invalid, memberOf, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { checkFields, checkInteger, checkPattern, isRecord } from './options.ts'
 import { sha256 } from './sha256.ts'
@@ -91,7 +91,7 @@ export const limitFields: readonly string[] = LIMIT_FIELDS
  */
 export function compileRules(options: unknown, field = 'rules'): Rule[] {
   if (!Array.isArray(options)) throw invalid('ERR_INVALID_OPTION', field, 'an array of rules', options)
-  const rules = options.map((rule, i) => compileRule(rule, `${field}[${i}]`))
+  const rules = Array.from(options, (rule: unknown, i) => compileRule(rule, `${field}[${i}]`))
   const first = new Map<string, number>()
   for (const [i, { name }] of rules.entries()) {
     const earlier = first.get(name)
@@ -137,14 +137,14 @@ function compileMatch(value: unknown, field: string): [string, string][] {
   if (!isRecord(value)) throw invalid('ERR_INVALID_OPTION', field, expected, value)
   return Object.entries(value).map(([dimension, wanted]) => [
     checkKey(dimension, field),
-    checkKey(wanted, `${field}.${dimension}`),
+    checkKey(wanted, memberOf(field, dimension)),
   ])
 }
 
 function compileKey(value: unknown, field: string): string[] {
   if (value === undefined) return []
   if (!Array.isArray(value)) throw invalid('ERR_INVALID_OPTION', field, 'an array of dimensions', value)
-  const dimensions = value.map((dimension, i) => checkKey(dimension, `${field}[${i}]`))
+  const dimensions = Array.from(value, (dimension: unknown, i) => checkKey(dimension, `${field}[${i}]`))
   const repeated = dimensions.findIndex((dimension, i) => dimensions.indexOf(dimension) < i)
   if (repeated >= 0)
     throw invalid('ERR_INVALID_OPTION', `${field}[${repeated}]`, 'each dimension once', value[repeated])

@@ -1,7 +1,7 @@
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
 import type { Verdict } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
-import { checkKey, joinKey, type Key } from '../../key.ts'
+import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, SyncStore } from '../store.ts'
@@ -119,7 +119,7 @@ class InMemoryStore implements MemoryStore {
 
   /** Only here is a key looked at closely: one that is known has passed before. */
   #untouched(table: Table, key: Key): unknown {
-    if (typeof key === 'string') checkKey(key, 'key')
+    checkEach(key)
     return table.algorithm.untouched()
   }
 

@@ -1,7 +1,7 @@
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
 import type { Verdict } from '../../decision.ts'
-import { TidegateError } from '../../errors.ts'
-import { checkKey, encodeKey, type Key } from '../../key.ts'
+import { invalid, TidegateError } from '../../errors.ts'
+import { checkEach, encodeKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
@@ -38,9 +38,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxPending']
   const fields = checkFields(options, 'options', known)
   const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxPending = 100_000 } = fields
-  if (typeof hashKeys !== 'boolean') {
-    throw new TidegateError('ERR_INVALID_OPTION', 'hashKeys: expected true or false', { field: 'hashKeys' })
-  }
+  if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
   return new RedisStore(connect(client), {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
     clock: clock === undefined ? undefined : checkClock(clock),
@@ -106,7 +104,7 @@ class RedisStore implements Store {
    */
   #keyOf(rule: Rule, key: Key): string {
     const { prefix, hashKeys } = this.#settings
-    if (typeof key === 'string') checkKey(key, 'key')
+    checkEach(key)
     return `${prefix}:{${encodeKey(key, hashKeys)}}:${rule.id}`
   }
 
