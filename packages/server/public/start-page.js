@@ -15,7 +15,9 @@ async function ask(operation) {
   const response = await fetch(`/v1/${operation}`, { method: 'POST', headers, body })
   const answer = await response.json()
   const limits = ['ratelimit', 'ratelimit-policy', 'retry-after']
-  const shown = limits.filter((name) => response.headers.has(name)).map((name) => `${name}: ${response.headers.get(name)}`)
+  const shown = limits
+    .filter((name) => response.headers.has(name))
+    .map((name) => `${name}: ${response.headers.get(name)}`)
   const details = [`HTTP ${response.status}`, ...shown, '', JSON.stringify(answer, null, 2)].join('\n')
   show(answer.allowed ? 'allowed' : 'refused', verdict(answer), details)
   element('meter').hidden = answer.rule == null

@@ -14,7 +14,11 @@ export interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: { usage: 'serve [flags]', doc: 'Answers requests over HTTP until SIGTERM or SIGINT.', run: serve },
-  validate: { usage: 'validate FILE', doc: 'Checks a file of rules; lists what is wrong as file:line:column.', run: validate },
+  validate: {
+    usage: 'validate FILE',
+    doc: 'Checks a file of rules; lists what is wrong as file:line:column.',
+    run: validate,
+  },
 }
 
 /**

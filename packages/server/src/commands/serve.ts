@@ -26,7 +26,15 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const { store, close } = await openStore(settings.redis, logger)
   try {
     const gate = createGate({ rules, store })
-    const service = createService({ gate, store, isTrusted: settings.trustProxy, headers, denyStatus, logger, lifecycle })
+    const service = createService({
+      gate,
+      store,
+      isTrusted: settings.trustProxy,
+      headers,
+      denyStatus,
+      logger,
+      lifecycle,
+    })
     const address = await listen(service, settings.host, settings.http)
     logger.info({ address, config: settings.config, rules: rules.length, version: gate.version }, 'listening')
     process.stderr.write(`tidegate: listening on ${address}\n`)
@@ -43,11 +51,17 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
 /** Resolves to the URL, with the port that was taken. */
 async function listen(service: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    await service.listen({ host, port, listenTextResolver: () => 'bound' })
+    await service.listen({ host, port, listenTextResolver: (address) => `accepting connections on ${address}` })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const reason = { EADDRINUSE: 'it is in use', EACCES: 'permission denied', ENOTFOUND: 'there is no such host' }[code ?? '']
-    throw new ServiceError('ERR_CANNOT_LISTEN', `cannot listen on ${host}:${port}: ${reason ?? (cause as Error).message}`, { cause })
+    const reason = { EADDRINUSE: 'it is in use', EACCES: 'permission denied', ENOTFOUND: 'there is no such host' }[
+      code ?? ''
+    ]
+    throw new ServiceError(
+      'ERR_CANNOT_LISTEN',
+      `cannot listen on ${host}:${port}: ${reason ?? (cause as Error).message}`,
+      { cause },
+    )
   }
   const { address, family, port: taken } = service.server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`

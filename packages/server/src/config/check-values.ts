@@ -5,7 +5,11 @@ import type { ConfigProblem } from './problem.ts'
 import type { Path, YamlDocument } from './yaml-document.ts'
 
 /** What the library has against the rules, each rule for itself, and then rules of the same name. */
-export function checkValues(rules: readonly unknown[], misshapen: ReadonlySet<number>, document: YamlDocument): ConfigProblem[] {
+export function checkValues(
+  rules: readonly unknown[],
+  misshapen: ReadonlySet<number>,
+  document: YamlDocument,
+): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   for (const [i, rule] of rules.entries()) {
     if (misshapen.has(i)) continue

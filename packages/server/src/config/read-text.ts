@@ -31,7 +31,11 @@ function at(position: Position, what: string, expected: string): { problem: Conf
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
-  const known: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a directory', EACCES: 'permission denied' }
+  const known: Record<string, string> = {
+    ENOENT: 'there is no such file',
+    EISDIR: 'it is a directory',
+    EACCES: 'permission denied',
+  }
   return known[code ?? ''] ?? message
 }
 

@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLError,
+} from 'yaml'
 import type { ConfigProblem, Position } from './problem.ts'
 
 /** The fields and numbers that lead to a value. */
@@ -17,7 +27,8 @@ export class YamlDocument {
   /** The plain value; or what keeps the file from having one. */
   read(): { value: unknown } | { problems: ConfigProblem[] } {
     const { errors, warnings } = this.#document
-    if (errors.length + warnings.length > 0) return { problems: [...errors, ...warnings].map((error) => this.#syntax(error)) }
+    if (errors.length + warnings.length > 0)
+      return { problems: [...errors, ...warnings].map((error) => this.#syntax(error)) }
     try {
       return { value: this.#document.toJS() as unknown }
     } catch (error) {
@@ -71,8 +82,10 @@ export class YamlDocument {
 
   #syntax({ code, message, pos }: YAMLError): ConfigProblem {
     const position = this.#position(pos[0])
-    if (code === 'DUPLICATE_KEY') return { ...position, what: 'a key that stands there already', expected: 'each key once' }
-    if (code === 'MULTIPLE_DOCS') return { ...position, what: 'a second document', expected: 'one document in the file' }
+    if (code === 'DUPLICATE_KEY')
+      return { ...position, what: 'a key that stands there already', expected: 'each key once' }
+    if (code === 'MULTIPLE_DOCS')
+      return { ...position, what: 'a second document', expected: 'one document in the file' }
     return { ...position, what: `not readable: ${message}`, expected: 'YAML or JSON' }
   }
 

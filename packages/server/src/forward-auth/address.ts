@@ -12,7 +12,9 @@ export function parseAddress(text: string): string | undefined {
   if (!isIPv6(bare)) return undefined
   const canonical = canonicalIPv6(bare)
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? []
-  return high === undefined || low === undefined ? canonical : dotted(Number.parseInt(high, 16), Number.parseInt(low, 16))
+  return high === undefined || low === undefined
+    ? canonical
+    : dotted(Number.parseInt(high, 16), Number.parseInt(low, 16))
 }
 
 /**

@@ -19,7 +19,12 @@ const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie'])
  * is believed, the mapped ones included: it has its own address, and the path it asked for.
  * @throws ServiceError `ERR_AMBIGUOUS_REQUEST`
  */
-export function forwardedDescriptor(request: IncomingMessage, trusted: boolean, isTrusted: Trust, mapped: HeaderDimensions): Descriptor {
+export function forwardedDescriptor(
+  request: IncomingMessage,
+  trusted: boolean,
+  isTrusted: Trust,
+  mapped: HeaderDimensions,
+): Descriptor {
   const { url = '/', method = 'GET', headers } = request
   const received = { url, method, headers }
   const original = trusted ? originalRequest(received) : receivedRequest(received)

@@ -62,7 +62,11 @@ function family(headers: IncomingHttpHeaders, uri: string, method: string) {
   return { route: target === undefined ? undefined : routeOf(target), method: textOf(headers[method])?.toUpperCase() }
 }
 
-function refuseContradiction(name: 'uri' | 'method', original: string | undefined, forwarded: string | undefined): void {
+function refuseContradiction(
+  name: 'uri' | 'method',
+  original: string | undefined,
+  forwarded: string | undefined,
+): void {
   if (original === undefined || forwarded === undefined || original === forwarded) return
   const expected = `the same as X-Forwarded-${name === 'uri' ? 'Uri' : 'Method'}, or only the header that the gateway sets`
   const field = `X-Original-${name === 'uri' ? 'URI' : 'Method'}`

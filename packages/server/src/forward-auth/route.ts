@@ -27,5 +27,7 @@ function respell(part: string): string {
   if (part === '\\') return part
   const character = part.length === 3 ? String.fromCharCode(Number.parseInt(part.slice(1), 16)) : part
   if (part === '%' || IN_PATH.test(character)) return character
-  return [...Buffer.from(character, 'latin1')].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+  return [...Buffer.from(character, 'latin1')]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('')
 }

@@ -27,7 +27,10 @@ export async function forwardAuthRoute(server: FastifyInstance, options: Forward
     const decision = await gate.limit(forwardedDescriptor(request.raw, trusted, isTrusted, headers))
     const answer = reply.headers(rateLimitHeaders(decision, gate.rules))
     if (decision.allowed) return answer.code(200).send()
-    return answer.code(denyStatus).type('application/problem+json').send(JSON.stringify(refusal(decision, denyStatus)))
+    return answer
+      .code(denyStatus)
+      .type('application/problem+json')
+      .send(JSON.stringify(refusal(decision, denyStatus)))
   }
   server.all('/auth', { onRequest }, async (_request, reply) => reply)
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ServiceError } from '../errors.ts'
 
 /** The most bytes of a request body. */
@@ -16,7 +16,10 @@ export function acceptJson(server: FastifyInstance): void {
     const encoding = headers['content-encoding']
     if (encoding === undefined || encoding === 'identity') return
     const expected = 'a body that is not compressed'
-    throw new ServiceError('ERR_UNSUPPORTED_MEDIA_TYPE', `content-encoding: expected ${expected}`, { field: 'content-encoding', expected })
+    throw new ServiceError('ERR_UNSUPPORTED_MEDIA_TYPE', `content-encoding: expected ${expected}`, {
+      field: 'content-encoding',
+      expected,
+    })
   })
 }
 
@@ -39,7 +42,10 @@ export function readShape<Schema extends z.ZodType>(value: unknown, schema: Sche
   const [unknownKey] = issue.code === 'unrecognized_keys' ? issue.keys : []
   const field = [...issue.path, ...(unknownKey === undefined ? [] : [unknownKey])].join('.') || 'body'
   const found = unknownKey === undefined ? '' : '; there is no such field'
-  throw new ServiceError('ERR_INVALID_BODY', `${field}: expected ${issue.message}${found}`, { field, expected: issue.message })
+  throw new ServiceError('ERR_INVALID_BODY', `${field}: expected ${issue.message}${found}`, {
+    field,
+    expected: issue.message,
+  })
 }
 
 function parseJson(body: unknown): unknown {

@@ -11,7 +11,10 @@ export const MOST_CHECKS = 1000
 /** The shape alone: what a descriptor and a cost must be is the library's to say. */
 const checkSchema = z.strictObject(
   { descriptor: z.unknown().optional(), cost: z.unknown().optional() },
-  { error: ({ code }) => (code === 'unrecognized_keys' ? 'one of descriptor, cost' : 'an object with descriptor and cost') },
+  {
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? 'one of descriptor, cost' : 'an object with descriptor and cost',
+  },
 )
 type Check = z.output<typeof checkSchema>
 

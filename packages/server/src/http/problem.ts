@@ -25,13 +25,17 @@ export function problemOf(error: unknown, prefix = ''): Problem {
   if (error instanceof TidegateError || error instanceof ServiceError) {
     const { code, field, expected, message } = atFault(error)
     const detail = field !== undefined && message.startsWith(field) ? `${prefix}${message}` : message
-    const place = { ...(field !== undefined && { field: `${prefix}${field}` }), ...(expected !== undefined && { expected }) }
+    const place = {
+      ...(field !== undefined && { field: `${prefix}${field}` }),
+      ...(expected !== undefined && { expected }),
+    }
     return problem(code, statusOfCode[code], detail, place)
   }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
   const known = FRAMEWORK_ERRORS[code]
   if (known !== undefined) return problem(known.code, statusOfCode[known.code], known.detail, known)
-  if (statusCode >= 400 && statusCode < 500) return problem('ERR_MALFORMED_REQUEST', statusCode, (error as Error).message)
+  if (statusCode >= 400 && statusCode < 500)
+    return problem('ERR_MALFORMED_REQUEST', statusCode, (error as Error).message)
   return problem('ERR_INTERNAL', 500, 'a fault of the service; its log has the cause')
 }
 
@@ -41,7 +45,12 @@ export function sendProblem(reply: FastifyReply, content: Problem): FastifyReply
   return reply.code(content.status).type('application/problem+json').send(JSON.stringify(content))
 }
 
-function problem(code: string, status: number, detail: string, place: { field?: string; expected?: string } = {}): Problem {
+function problem(
+  code: string,
+  status: number,
+  detail: string,
+  place: { field?: string; expected?: string } = {},
+): Problem {
   const { field, expected } = place
   return {
     type: 'about:blank',
@@ -62,18 +71,22 @@ function atFault(error: TidegateError | ServiceError): TidegateError | ServiceEr
 }
 
 /** The errors of the framework that a request can cause, in our words. */
-const FRAMEWORK_ERRORS: Record<string, { code: ServiceErrorCode; detail: string; field?: string; expected?: string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: 'ERR_BODY_TOO_LARGE',
-    detail: 'body: expected at most 65,536 bytes',
-    field: 'body',
-    expected: 'at most 65,536 bytes',
-  },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'ERR_UNSUPPORTED_MEDIA_TYPE',
-    detail: 'content-type: expected application/json',
-    field: 'content-type',
-    expected: 'application/json',
-  },
-  FST_ERR_BAD_URL: { code: 'ERR_MALFORMED_REQUEST', detail: 'the path holds a percent sign without two hexadecimal digits' },
-}
+const FRAMEWORK_ERRORS: Record<string, { code: ServiceErrorCode; detail: string; field?: string; expected?: string }> =
+  {
+    FST_ERR_CTP_BODY_TOO_LARGE: {
+      code: 'ERR_BODY_TOO_LARGE',
+      detail: 'body: expected at most 65,536 bytes',
+      field: 'body',
+      expected: 'at most 65,536 bytes',
+    },
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+      code: 'ERR_UNSUPPORTED_MEDIA_TYPE',
+      detail: 'content-type: expected application/json',
+      field: 'content-type',
+      expected: 'application/json',
+    },
+    FST_ERR_BAD_URL: {
+      code: 'ERR_MALFORMED_REQUEST',
+      detail: 'the path holds a percent sign without two hexadecimal digits',
+    },
+  }

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
 import type { DenyStatus } from '../config/schema.ts'
@@ -27,10 +27,10 @@ export interface ServiceOptions {
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
   const { logger, lifecycle } = options
-  const server: FastifyInstance = Fastify({
+  const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: 10_000,
     // Gateways hand on what browsers sent them, long cookies included.

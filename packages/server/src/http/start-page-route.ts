@@ -41,7 +41,8 @@ function hashSource(text: string): string {
 }
 
 function ruleRow({ name, match, key, limit, windowMs, description }: Rule): string {
-  const applies = match.length === 0 ? 'every request' : match.map(([dimension, value]) => `${dimension} = ${value}`).join(', ')
+  const applies =
+    match.length === 0 ? 'every request' : match.map(([dimension, value]) => `${dimension} = ${value}`).join(', ')
   const cells = [
     `<th scope="row">${escapeHtml(name)}<p>${escapeHtml(description ?? '')}</p></th>`,
     `<td>${escapeHtml(applies)}</td>`,

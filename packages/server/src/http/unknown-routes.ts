@@ -22,10 +22,13 @@ export function answerUnknownRoutes(server: FastifyInstance): void {
     const path = request.url.replace(/\?.*$/s, '')
     const allowed = methods.get(path)
     if (allowed === undefined) {
-      return sendProblem(reply, problemOf(new ServiceError('ERR_NOT_FOUND', 'there is no such path; docs/reference/service.md lists them')))
+      return sendProblem(reply, problemOf(new ServiceError('ERR_NOT_FOUND', 'there is no such path')))
     }
     const expected = [...allowed].join(', ')
-    const error = new ServiceError('ERR_METHOD_NOT_ALLOWED', `method: expected ${expected}`, { field: 'method', expected })
+    const error = new ServiceError('ERR_METHOD_NOT_ALLOWED', `method: expected ${expected}`, {
+      field: 'method',
+      expected,
+    })
     return sendProblem(reply.header('allow', expected), problemOf(error))
   })
 }

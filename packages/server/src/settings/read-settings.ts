@@ -13,15 +13,15 @@ export function readSettings(args: string[], environment: NodeJS.ProcessEnv): Se
   const flags = readFlags(args)
   const values = table.map(([name, setting]) => {
     const flag = flags.get(setting.flag)
-    if (flag !== undefined) return [name, valueOf(setting, setting.flag, flag)]
+    if (flag !== undefined) return [name, readValue(setting, setting.flag, flag)]
     const variable = environment[setting.environment] || undefined
-    if (variable !== undefined) return [name, valueOf(setting, setting.environment, variable)]
+    if (variable !== undefined) return [name, readValue(setting, setting.environment, variable)]
     return [name, setting.read(setting.default)]
   })
   return Object.fromEntries(values) as Settings
 }
 
-function valueOf(setting: Setting<unknown>, source: string, text: string): unknown {
+function readValue(setting: Setting<unknown>, source: string, text: string): unknown {
   const value = text === '' ? undefined : setting.read(text)
   if (value !== undefined) return value
   throw refusal(source, setting.expected, `received ${JSON.stringify(text)}`)

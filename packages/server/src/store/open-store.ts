@@ -42,7 +42,8 @@ const clientOptions = {
   // Milliseconds. Well above any answer of a Redis that works, below the patience of a gateway.
   commandTimeout: 1000,
   connectTimeout: 2000,
-  retryStrategy: (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random() / 2),
+  retryStrategy: (attempt: number): number =>
+    Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random() / 2),
   // After a failover the old primary is read-only: connect anew, to where the name now leads.
   reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
 }
