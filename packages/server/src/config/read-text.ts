@@ -16,7 +16,8 @@ export function readText(file: string): { text: string } | { problem: ConfigProb
     return at(START, `the file cannot be read (${reasonOf(error)})`, EXPECTED)
   }
   const valid = lengthOfUtf8(bytes)
-  const text = new TextDecoder().decode(bytes.subarray(0, valid))
+  // With `stream` a character that is cut off is left out, not replaced.
+  const text = new TextDecoder().decode(bytes.subarray(0, valid), { stream: valid < bytes.length })
   if (valid < bytes.length) return at(positionAt(text, text.length), 'a byte that is not UTF-8', EXPECTED)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the purpose.
   const control = text.search(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/)

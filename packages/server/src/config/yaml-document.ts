@@ -61,7 +61,7 @@ export class YamlDocument {
     if (isSeq(node)) return 'a list'
     if (!isScalar(node)) return path.length === 0 ? 'empty' : 'missing'
     if (node.value === null) return 'empty'
-    const text = JSON.stringify(node.value) ?? String(node.value)
+    const text = typeof node.value === 'string' ? JSON.stringify(node.value) : String(node.value)
     return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
   }
 
