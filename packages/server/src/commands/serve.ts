@@ -22,7 +22,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const { rules, headers, denyStatus } = loaded.config
   const logger = pino({ name: 'tidegate', level: settings.logLevel })
   const signal = shutdownSignal()
-  const lifecycle: Lifecycle = { draining: false }
+  const lifecycle: Lifecycle = { phase: 'serving' }
   const { store, close } = await openStore(settings.redis, logger)
   try {
     const gate = createGate({ rules, store })

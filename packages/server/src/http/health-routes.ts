@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Store } from 'tidegate'
 import { ServiceError } from '../errors.ts'
 
-/** Set when the service begins to shut down. */
+/** How far a service is on its way out: `leaving` asks for no new work, `closing` ends each connection with its next answer. */
 export interface Lifecycle {
-  draining: boolean
+  phase: 'serving' | 'leaving' | 'closing'
 }
 
 export interface HealthOptions {
@@ -17,7 +17,7 @@ export async function healthRoutes(server: FastifyInstance, { store, lifecycle }
   server.get('/healthz', async () => ({ status: 'ok' }))
 
   server.get('/readyz', async () => {
-    if (lifecycle.draining) throw new ServiceError('ERR_DRAINING', 'the service is shutting down')
+    if (lifecycle.phase !== 'serving') throw new ServiceError('ERR_DRAINING', 'the service is shutting down')
     await store.ping()
     return { status: 'ready' }
   })

@@ -51,7 +51,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
     // A decision that comes from a cache has limited nobody.
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
     // Tells clients to go elsewhere with their next request, before their connection is closed.
-    if (lifecycle.draining) void reply.header('connection', 'close')
+    if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
   })
   takeAllMethods(server)
   answerUnknownRoutes(server)

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readTrust } from '../settings/trust.ts'
 
@@ -9,7 +10,7 @@ export interface ListeningService {
   readonly port: number
   /** What has been logged, parsed. */
   readonly log: { level: number; msg: string }[]
-  readonly lifecycle: { draining: boolean }
+  readonly lifecycle: Lifecycle
   post(path: string, body: unknown): Promise<Response>
   close(): Promise<void>
 }
@@ -28,7 +29,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const store = options.store ?? memoryStore({ clock: () => 1_700_000_000_000 })
   const log: ListeningService['log'] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) })
-  const lifecycle = { draining: false }
+  const lifecycle: Lifecycle = { phase: 'serving' }
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
   const service = createService({

@@ -5,7 +5,10 @@ export function rawExchange(port: number, bytes: string | Uint8Array): Promise<s
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
     let received = ''
-    socket.setTimeout(5000, () => socket.destroy(new Error(`silence after: ${received}`)))
+    socket.setTimeout(10_000, () => {
+      socket.destroy()
+      reject(new Error(`not closed after: ${received}`))
+    })
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1')
     })
