@@ -67,18 +67,33 @@ describe('tidegate', () => {
     [['constructor'], 'constructor: expected serve or validate'],
     [['validate'], 'validate: expected the name of one file'],
     [['validate', 'a', 'b'], 'validate: expected the name of one file'],
-    [['serve', '--port', '1'], '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag'],
+    [
+      ['serve', '--port', '1'],
+      '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+    ],
     [['serve', '--http', 'x'], '--http: expected a port from 0 to 65535; received "x"'],
   ])('%j is one line on stderr and exit code 1', async (args, message) => {
-    expect(await finished(...args)).toEqual({ code: 1, stdout: '', stderr: `tidegate: ${message}\nSee tidegate --help.\n` })
+    expect(await finished(...args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `tidegate: ${message}\nSee tidegate --help.\n`,
+    })
   })
 
   test('validate says ok, or what is wrong', async () => {
     const rule = '  - { name: a, limit: 1, window: 1s }\n'
-    expect(await finished('validate', file('good.yaml', `rules:\n${rule}`))).toEqual({ code: 0, stdout: 'good.yaml: ok, 1 rule\n', stderr: '' })
+    expect(await finished('validate', file('good.yaml', `rules:\n${rule}`))).toEqual({
+      code: 0,
+      stdout: 'good.yaml: ok, 1 rule\n',
+      stderr: '',
+    })
     expect((await finished('validate', file('none.yaml', 'rules: []'))).stdout).toBe('none.yaml: ok, 0 rules\n')
     const stderr = 'bad.yaml:3:13: rules[1].name is "a", as rules[0].name is, expected a name that no other rule has\n'
-    expect(await finished('validate', file('bad.yaml', `rules:\n${rule}${rule}`))).toEqual({ code: 1, stdout: '', stderr })
+    expect(await finished('validate', file('bad.yaml', `rules:\n${rule}${rule}`))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr,
+    })
     expect(await finished('serve', '--config', 'bad.yaml')).toEqual({ code: 1, stdout: '', stderr })
   })
 
@@ -88,22 +103,30 @@ describe('tidegate', () => {
     const { port } = taken.address() as { port: number }
     const { code, stderr } = await finished('serve', '--http', String(port))
     taken.close()
-    expect([code, stderr]).toEqual([1, `tidegate: cannot listen on 127.0.0.1:${port}: it is in use\nSee tidegate --help.\n`])
+    expect([code, stderr]).toEqual([
+      1,
+      `tidegate: cannot listen on 127.0.0.1:${port}: it is in use\nSee tidegate --help.\n`,
+    ])
   })
 })
 
 describe('tidegate serve', () => {
   test('prints and logs the port it took, and serves the example rules', async () => {
     const { url, output, child, code } = await serving()
-    const lines = output().stdout.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(lines).toContainEqual(expect.objectContaining({ msg: 'listening', address: url, rules: 3 }))
     expect(await (await fetch(url)).text()).toContain('order-per-tenant')
     child.kill('SIGINT')
     expect(await code).toBe(0)
+    const lines = output().stdout.trim().split('\n')
+    const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(logged).toContainEqual(expect.objectContaining({ msg: 'listening', address: url, rules: 3 }))
+    expect(logged.at(-1)).toMatchObject({ msg: 'drained' })
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('%s under load fails no request, and ends with 0', async (signal) => {
-    const { url, child, code } = await serving('--config', file('load.yaml', 'rules: [{ name: a, limit: 4000000, window: 1m }]'))
+    const { url, child, code } = await serving(
+      '--config',
+      file('load.yaml', 'rules: [{ name: a, limit: 4000000, window: 1m }]'),
+    )
     const results: (number | string)[] = []
     let refused = 0
     const clients = Array.from({ length: 20 }, async () => {
@@ -128,7 +151,10 @@ describe('tidegate serve', () => {
 
   test('a request that is half sent when the signal comes is finished', async () => {
     const { url, child, code } = await serving()
-    const sent = request(`${url}/v1/limit`, { method: 'POST', headers: { 'content-type': 'application/json', 'content-length': 17 } })
+    const sent = request(`${url}/v1/limit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': 17 },
+    })
     sent.write('{"descript')
     const answered = once(sent, 'response')
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -144,7 +170,10 @@ describe('tidegate serve', () => {
 
   test('a second signal ends it at once', async () => {
     const { url, child, code } = await serving()
-    const hanging = request(`${url}/v1/limit`, { method: 'POST', headers: { 'content-type': 'application/json', 'content-length': 17 } })
+    const hanging = request(`${url}/v1/limit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': 17 },
+    })
     hanging.on('error', () => undefined).write('{')
     await new Promise((resolve) => setTimeout(resolve, 200))
     child.kill('SIGTERM')
@@ -172,7 +201,10 @@ describe('tidegate serve', () => {
 test('each error of the service is in the reference, with its status', () => {
   const reference = readFileSync(new URL('../../../docs/reference/service.md', import.meta.url), 'utf8')
   const rows = Object.entries(serviceErrorCodes).map(([code, doc]) => {
-    const status = code === 'ERR_INVALID_SETTING' || code === 'ERR_CANNOT_LISTEN' ? '–' : statusOfCode[code as keyof typeof statusOfCode]
+    const status =
+      code === 'ERR_INVALID_SETTING' || code === 'ERR_CANNOT_LISTEN'
+        ? '–'
+        : statusOfCode[code as keyof typeof statusOfCode]
     return `| \`${code}\` | ${status} | ${doc} |`
   })
   expect(reference).toContain(rows.join('\n'))

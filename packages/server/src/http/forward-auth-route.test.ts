@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { RuleOptions } from 'tidegate'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type ListeningService, listeningService } from '../testing/listening-service.ts'
 import { rawExchange } from '../testing/raw-exchange.ts'
 
 const LIMIT = 4_000_000
 /** One rule for each dimension: who is counted with whom shows what the service took it for. */
-const rules: RuleOptions[] = ['route', 'method', 'host', 'ip', 'user', 'token'].map((dimension) => ({ name: dimension, key: [dimension], limit: LIMIT, window: '1m' }))
+const rules: RuleOptions[] = ['route', 'method', 'host', 'ip', 'user', 'token'].map((dimension) => ({
+  name: dimension,
+  key: [dimension],
+  limit: LIMIT,
+  window: '1m',
+}))
 const headers = { user: 'x-user-id', token: 'authorization' }
 
 let trusting: ListeningService
@@ -18,7 +23,11 @@ beforeAll(async () => {
 afterAll(() => Promise.all([trusting.close(), trustless.close()]))
 
 /** The names of the rules that applied. */
-async function rulesOf(service: ListeningService, sent: Record<string, string>, init: RequestInit = {}): Promise<string[]> {
+async function rulesOf(
+  service: ListeningService,
+  sent: Record<string, string>,
+  init: RequestInit = {},
+): Promise<string[]> {
   const response = await fetch(`${service.url}/auth`, { ...init, headers: sent })
   expect(response.status).toBe(200)
   return [...(response.headers.get('ratelimit') ?? '').matchAll(/"(\w+)";/g)].map(([, name]) => name as string)
@@ -31,7 +40,12 @@ async function countOf(service: ListeningService, dimension: string, value: stri
 }
 
 /** By how much one request to /auth raised the count of a value. */
-async function rise(service: ListeningService, dimension: string, value: string, sent: Record<string, string>): Promise<number> {
+async function rise(
+  service: ListeningService,
+  dimension: string,
+  value: string,
+  sent: Record<string, string>,
+): Promise<number> {
   const before = await countOf(service, dimension, value)
   await rulesOf(service, sent)
   return (await countOf(service, dimension, value)) - before
@@ -42,14 +56,34 @@ describe('from a trusted gateway', () => {
     ['nginx names the path', { 'x-original-uri': '//or%64er?a=1' }, 'route', '/order'],
     ['nginx names the method', { 'x-original-uri': '/a', 'x-original-method': 'DELETE' }, 'method', 'DELETE'],
     ['Caddy and Traefik name the path', { 'x-forwarded-uri': '/order/../x?y' }, 'route', '/x'],
-    ['Caddy and Traefik name the method', { 'x-forwarded-uri': '/a', 'x-forwarded-method': 'PATCH' }, 'method', 'PATCH'],
+    [
+      'Caddy and Traefik name the method',
+      { 'x-forwarded-uri': '/a', 'x-forwarded-method': 'PATCH' },
+      'method',
+      'PATCH',
+    ],
     ['Caddy and Traefik name the host', { 'x-forwarded-host': 'Shop.Example.:8443' }, 'host', 'shop.example'],
-    ['the last of several hosts is the gateway’s', { 'x-forwarded-host': 'forged, shop.example' }, 'host', 'shop.example'],
-    ['the client is the nearest hop that is not trusted', { 'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.1.1.1' }, 'ip', '1.2.3.4'],
+    [
+      'the last of several hosts is the gateway’s',
+      { 'x-forwarded-host': 'forged, shop.example' },
+      'host',
+      'shop.example',
+    ],
+    [
+      'the client is the nearest hop that is not trusted',
+      { 'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.1.1.1' },
+      'ip',
+      '1.2.3.4',
+    ],
     ['a trusted hop may have a port', { 'x-forwarded-for': '1.2.3.5:5555, 10.1.1.1:80' }, 'ip', '1.2.3.5'],
     ['IPv4 inside IPv6 is IPv4', { 'x-forwarded-for': '::ffff:1.2.3.6' }, 'ip', '1.2.3.6'],
     ['IPv6 is counted by its network', { 'x-forwarded-for': '2001:db8::dead:beef' }, 'ip', '2001:db8::/64'],
-    ['what is no address is counted by the hop that sent it', { 'x-forwarded-for': '1.2.3.4, unknown' }, 'ip', '127.0.0.1'],
+    [
+      'what is no address is counted by the hop that sent it',
+      { 'x-forwarded-for': '1.2.3.4, unknown' },
+      'ip',
+      '127.0.0.1',
+    ],
     ['no X-Forwarded-For is the gateway itself', {}, 'ip', '127.0.0.1'],
     ['a mapped header is a dimension', { 'x-user-id': 'u1' }, 'user', 'u1'],
   ]
@@ -61,10 +95,13 @@ describe('from a trusted gateway', () => {
     ['braces', 'user', 'x-user-id', '{u1}'],
     ['length', 'user', 'x-user-id', 'a'.repeat(4097)],
     ['being a secret', 'token', 'authorization', 'Bearer x'],
-  ])('a value that cannot be a key for its %s is counted by its hash, and not let through', async (_name, dimension, header, value) => {
-    const hash = `sha256:${createHash('sha256').update(value).digest('hex')}`
-    expect(await rise(trusting, dimension, hash, { [header]: value })).toBe(1)
-  })
+  ])(
+    'a value that cannot be a key for its %s is counted by its hash, and not let through',
+    async (_name, dimension, header, value) => {
+      const hash = `sha256:${createHash('sha256').update(value).digest('hex')}`
+      expect(await rise(trusting, dimension, hash, { [header]: value })).toBe(1)
+    },
+  )
 
   test('a dimension without its header is left out', async () => {
     expect(await rulesOf(trusting, {})).toEqual(['route', 'method', 'host', 'ip'])
@@ -77,7 +114,10 @@ describe('from a trusted gateway', () => {
   ])('two gateways’ headers with another %s each are 400: one of them came from the client', async (_name, sent) => {
     const response = await fetch(`${trusting.url}/auth`, { headers: sent })
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ code: 'ERR_AMBIGUOUS_REQUEST', field: expect.stringMatching(/^X-Original-/) })
+    expect(await response.json()).toMatchObject({
+      code: 'ERR_AMBIGUOUS_REQUEST',
+      field: expect.stringMatching(/^X-Original-/),
+    })
   })
 
   test('two gateways’ headers that agree are one request', async () => {
@@ -85,20 +125,61 @@ describe('from a trusted gateway', () => {
   })
 
   test('no target is an error of the service, or passes uncounted', async () => {
-    const targets = ['/\\', '/%', '/%zz', '/%00', '/\x7f', '/{}', '/\xff\xfe', '?', '#', '*', 'http://', 'http:///', '//', `/${'a'.repeat(9000)}`, '/%2e%2e/%2e%2e', '::', '\t']
+    const targets = [
+      '/\\',
+      '/%',
+      '/%zz',
+      '/%00',
+      '/\x7f',
+      '/{}',
+      '/\xff\xfe',
+      '?',
+      '#',
+      '*',
+      'http://',
+      'http:///',
+      '//',
+      `/${'a'.repeat(9000)}`,
+      '/%2e%2e/%2e%2e',
+      '::',
+      '\t',
+    ]
     for (const target of targets) {
-      const request = Buffer.from(`GET /auth HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Original-URI: ${target}\r\n\r\n`, 'latin1')
+      const request = Buffer.from(
+        `GET /auth HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Original-URI: ${target}\r\n\r\n`,
+        'latin1',
+      )
       const answer = await rawExchange(trusting.port, request)
       // A control character that HTTP does not allow is the parser's to refuse.
-      expect(answer, JSON.stringify(target)).toMatch(target === '/\x7f' ? /^HTTP\/1\.1 (200|400) / : /^HTTP\/1\.1 200 OK\r\n/)
+      expect(answer, JSON.stringify(target)).toMatch(
+        target === '/\x7f' ? /^HTTP\/1\.1 (200|400) / : /^HTTP\/1\.1 200 OK\r\n/,
+      )
       if (target !== '/\x7f') expect(answer).toContain('"route";r=')
     }
   })
 
   test('every method is answered, with any body and of any type', async () => {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND', 'PURGE', 'MKCOL', 'SEARCH']) {
+    for (const method of [
+      'GET',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'OPTIONS',
+      'HEAD',
+      'PROPFIND',
+      'PURGE',
+      'MKCOL',
+      'SEARCH',
+    ]) {
       const body = 'x'.repeat(100)
-      const lines = [`${method} /auth HTTP/1.1`, 'Host: x', 'Content-Type: ;;;', `Content-Length: ${body.length}`, 'Connection: close']
+      const lines = [
+        `${method} /auth HTTP/1.1`,
+        'Host: x',
+        'Content-Type: ;;;',
+        `Content-Length: ${body.length}`,
+        'Connection: close',
+      ]
       const answer = await rawExchange(trusting.port, `${lines.join('\r\n')}\r\n\r\n${body}`)
       expect(answer.slice(0, 12), method).toBe('HTTP/1.1 200')
       expect(await countOf(trusting, 'method', method), method).toBeGreaterThan(0)
@@ -107,7 +188,10 @@ describe('from a trusted gateway', () => {
 
   test('a body that is not read leaves the connection usable', async () => {
     const first = `POST /auth HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello`
-    const answer = await rawExchange(trusting.port, `${first}GET /auth HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const answer = await rawExchange(
+      trusting.port,
+      `${first}GET /auth HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    )
     expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
   })
 })
@@ -148,7 +232,10 @@ describe('a refusal', () => {
   afterEach(() => service?.close())
 
   async function refused(query: string, denyStatus?: 401 | 403 | 429): Promise<Response> {
-    const strict: RuleOptions[] = [{ name: 'none', key: ['ip'], limit: 0, window: '1m' }, { name: 'some', key: ['ip'], limit: 1, window: '1m' }]
+    const strict: RuleOptions[] = [
+      { name: 'none', key: ['ip'], limit: 0, window: '1m' },
+      { name: 'some', key: ['ip'], limit: 1, window: '1m' },
+    ]
     service = await listeningService({ rules: strict, ...(denyStatus && { denyStatus }) })
     return fetch(`${service.url}/auth${query}`)
   }
@@ -172,16 +259,23 @@ describe('a refusal', () => {
     })
   })
 
-  test.each(['?deny_status=200', '?deny_status=', '?deny_status=403&deny_status=429', '?deny=403', '?__proto__=1'])('%s is 400', async (query) => {
-    const response = await refused(query)
-    expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ code: 'ERR_INVALID_QUERY' })
-  })
+  test.each(['?deny_status=200', '?deny_status=', '?deny_status=403&deny_status=429', '?deny=403', '?__proto__=1'])(
+    '%s is 400',
+    async (query) => {
+      const response = await refused(query)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ code: 'ERR_INVALID_QUERY' })
+    },
+  )
 
   test('says when to come back', async () => {
     service = await listeningService({ rules: [{ name: 'a', key: ['ip'], limit: 1, window: 1500 }] })
     await fetch(`${service.url}/auth`)
     const response = await fetch(`${service.url}/auth`)
-    expect([response.status, response.headers.get('retry-after'), response.headers.get('ratelimit')]).toEqual([429, '2', '"a";r=0;t=2'])
+    expect([response.status, response.headers.get('retry-after'), response.headers.get('ratelimit')]).toEqual([
+      429,
+      '2',
+      '"a";r=0;t=2',
+    ])
   })
 })

@@ -13,9 +13,16 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-async function answer(path: string, body: unknown): Promise<{ status: number; headers: Headers; json: Record<string, unknown> }> {
+async function answer(
+  path: string,
+  body: unknown,
+): Promise<{ status: number; headers: Headers; json: Record<string, unknown> }> {
   const response = await service.post(path, body)
-  return { status: response.status, headers: response.headers, json: (await response.json()) as Record<string, unknown> }
+  return {
+    status: response.status,
+    headers: response.headers,
+    json: (await response.json()) as Record<string, unknown>,
+  }
 }
 
 describe('POST /v1/limit', () => {
@@ -61,7 +68,13 @@ describe('POST /v1/limit', () => {
     ['a cost of null', { descriptor: { user: 'f' }, cost: null }, 400, 'ERR_INVALID_COST', 'cost'],
     ['a cost as text', { descriptor: { user: 'f' }, cost: '1' }, 400, 'ERR_INVALID_COST', 'cost'],
     ['an unknown field', { descriptor: { user: 'f' }, costs: 1 }, 400, 'ERR_INVALID_BODY', 'costs'],
-    ['__proto__ as a field', '{"descriptor":{"user":"f"},"__proto__":{"cost":0}}', 400, 'ERR_INVALID_BODY', '__proto__'],
+    [
+      '__proto__ as a field',
+      '{"descriptor":{"user":"f"},"__proto__":{"cost":0}}',
+      400,
+      'ERR_INVALID_BODY',
+      '__proto__',
+    ],
   ]
   test.each(faults)('%s is a problem document that names the field', async (_name, body, status, code, field) => {
     const { headers, ...got } = await answer('/v1/limit', body)
@@ -96,7 +109,11 @@ describe('POST /v1/peek', () => {
       expect([status, json['allowed'], json['remaining']]).toEqual([200, true, 2])
     }
     const refused = await answer('/v1/peek', { descriptor: { user: 'peeked' }, cost: 4 })
-    expect([refused.status, refused.json['allowed'], refused.json['reason']]).toEqual([200, false, 'cost_exceeds_limit'])
+    expect([refused.status, refused.json['allowed'], refused.json['reason']]).toEqual([
+      200,
+      false,
+      'cost_exceeds_limit',
+    ])
   })
 })
 
@@ -106,13 +123,38 @@ describe('POST /v1/limit/batch', () => {
     const { status, json } = await answer('/v1/limit/batch', { checks })
     const decisions = json['decisions'] as { allowed: boolean; remaining: number }[]
     expect(status).toBe(200)
-    expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([[true, 2], [true, 1], [true, 0], [false, 0], [false, 0]])
+    expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+      [false, 0],
+    ])
   })
 
   test('a faulty check has its problem in its place, and its neighbours are decided', async () => {
-    const checks = [{ descriptor: { user: 'n' } }, { descriptor: { user: 'n' }, cost: -1 }, 7, { descriptor: { user: 'n' }, x: 1 }, { descriptor: { user: '' } }, {}, { descriptor: { user: 'n' } }]
-    const decisions = (await answer('/v1/limit/batch', { checks })).json['decisions'] as Record<string, Record<string, unknown>>[]
-    expect(decisions.map((decision) => decision['error']?.['field'] ?? decision['used'])).toEqual([1, 'checks[1].cost', 'checks[2]', 'checks[3].x', 'checks[4].descriptor.user', 'checks[5].descriptor', 2])
+    const checks = [
+      { descriptor: { user: 'n' } },
+      { descriptor: { user: 'n' }, cost: -1 },
+      7,
+      { descriptor: { user: 'n' }, x: 1 },
+      { descriptor: { user: '' } },
+      {},
+      { descriptor: { user: 'n' } },
+    ]
+    const decisions = (await answer('/v1/limit/batch', { checks })).json['decisions'] as Record<
+      string,
+      Record<string, unknown>
+    >[]
+    expect(decisions.map((decision) => decision['error']?.['field'] ?? decision['used'])).toEqual([
+      1,
+      'checks[1].cost',
+      'checks[2]',
+      'checks[3].x',
+      'checks[4].descriptor.user',
+      'checks[5].descriptor',
+      2,
+    ])
     expect(decisions[1]?.['error']).toEqual({
       type: 'about:blank',
       title: 'Bad Request',
@@ -146,7 +188,14 @@ describe('POST /v1/limit/batch', () => {
       return new Promise((resolve) => setImmediate(resolve)).then(() => memory.decide(checks, mode))
     }
     const { shared, clock } = memory
-    const slow: Store = { shared, clock, decide, reset: async () => false, ping: async () => undefined, close: async () => undefined }
+    const slow: Store = {
+      shared,
+      clock,
+      decide,
+      reset: async () => false,
+      ping: async () => undefined,
+      close: async () => undefined,
+    }
     const other = await listeningService({ rules, store: slow })
     const checks = Array.from({ length: 50 }, (_, i) => ({ descriptor: { user: `u${i}` } }))
     await other.post('/v1/limit/batch', { checks })
@@ -156,26 +205,48 @@ describe('POST /v1/limit/batch', () => {
 })
 
 describe('a store that fails', () => {
-  const failures: [code: 'ERR_STORE_UNAVAILABLE' | 'ERR_STORE_OVERLOADED' | 'ERR_STATE_WRONG_TYPE' | 'ERR_STATE_UNREADABLE', status: number, retryAfter: string | null][] = [
+  const failures: [
+    code: 'ERR_STORE_UNAVAILABLE' | 'ERR_STORE_OVERLOADED' | 'ERR_STATE_WRONG_TYPE' | 'ERR_STATE_UNREADABLE',
+    status: number,
+    retryAfter: string | null,
+  ][] = [
     ['ERR_STORE_UNAVAILABLE', 503, '1'],
     ['ERR_STORE_OVERLOADED', 503, '1'],
     ['ERR_STATE_WRONG_TYPE', 409, null],
     ['ERR_STATE_UNREADABLE', 409, null],
   ]
   test.each(failures)('%s is %i', async (code, status, retryAfter) => {
-    const fail = () => Promise.reject(new TidegateError(code, 'Redis: no'))
-    const store: Store = { shared: true, clock: Date.now, decide: fail, reset: fail, ping: fail, close: async () => undefined }
+    const fail = (): Promise<never> => Promise.reject(new TidegateError(code, 'Redis: no'))
+    const store: Store = {
+      shared: true,
+      clock: Date.now,
+      decide: fail,
+      reset: fail,
+      ping: fail,
+      close: async () => undefined,
+    }
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const json = await response.json()
     await failing.close()
     expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter])
-    expect(json).toMatchObject({ code, status, ...(status === 409 && { field: 'descriptor', expected: expect.any(String) }) })
+    expect(json).toMatchObject({
+      code,
+      status,
+      ...(status === 409 && { field: 'descriptor', expected: expect.any(String) }),
+    })
   })
 
   test('in a way nobody foresaw is 500 without a word of it, and the log has it', async () => {
-    const fail = () => Promise.reject(new Error('secret detail'))
-    const store: Store = { shared: true, clock: Date.now, decide: fail, reset: fail, ping: fail, close: async () => undefined }
+    const fail = (): Promise<never> => Promise.reject(new Error('secret detail'))
+    const store: Store = {
+      shared: true,
+      clock: Date.now,
+      decide: fail,
+      reset: fail,
+      ping: fail,
+      close: async () => undefined,
+    }
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const text = await response.text()

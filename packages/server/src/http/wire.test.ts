@@ -10,7 +10,12 @@ afterAll(() => service.close())
 
 function post(body: string | Uint8Array, ...headers: string[]): Buffer {
   const bytes = Buffer.from(body)
-  const lines = ['POST /v1/limit HTTP/1.1', 'Host: x', 'Content-Type: application/json', `Content-Length: ${bytes.length}`]
+  const lines = [
+    'POST /v1/limit HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    `Content-Length: ${bytes.length}`,
+  ]
   return Buffer.concat([Buffer.from(`${[...lines, ...headers].join('\r\n')}\r\n\r\n`), bytes])
 }
 
@@ -30,11 +35,18 @@ describe('bytes that are not UTF-8', () => {
 describe('a connection', () => {
   test('takes requests that are pipelined, and answers them in order', async () => {
     const answer = await rawExchange(service.port, Buffer.concat([usedBy('p'), usedBy('p'), usedBy('p', CLOSE)]))
-    expect([...answer.matchAll(/"used":(\d+),"remaining":\d+,"retryAfterMs":0,"resetAfterMs":\d+,"reason":"ok","source"/g)].map(([, used]) => used)).toEqual(['1', '2', '3'])
+    expect(
+      [
+        ...answer.matchAll(/"used":(\d+),"remaining":\d+,"retryAfterMs":0,"resetAfterMs":\d+,"reason":"ok","source"/g),
+      ].map(([, used]) => used),
+    ).toEqual(['1', '2', '3'])
   })
 
   test('outlives a faulty request', async () => {
-    const answer = await rawExchange(service.port, Buffer.concat([post('{'), post('{"descriptor":1}'), usedBy('q', CLOSE)]))
+    const answer = await rawExchange(
+      service.port,
+      Buffer.concat([post('{'), post('{"descriptor":1}'), usedBy('q', CLOSE)]),
+    )
     expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '400', '200'])
   })
 })
@@ -54,7 +66,8 @@ describe('a body', () => {
 
   test('that is chunked is cut off at the same size', async () => {
     const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`
-    const head = 'POST /v1/limit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const head =
+      'POST /v1/limit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
     expect(await rawExchange(service.port, `${head}${chunk}${chunk}0\r\n\r\n`)).toContain('"code":"ERR_BODY_TOO_LARGE"')
   })
 
@@ -74,7 +87,11 @@ describe('a body', () => {
 
   test('may be declared with a charset', async () => {
     const body = '{"descriptor":{}}'
-    const response = await fetch(`${service.url}/v1/limit`, { method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8' }, body })
+    const response = await fetch(`${service.url}/v1/limit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body,
+    })
     expect(response.status).toBe(200)
   })
 })
@@ -83,11 +100,26 @@ describe('what is no request of this service is a problem document', () => {
   const wrong: [name: string, request: string, status: string, code: string][] = [
     ['no HTTP', 'hello\r\n\r\n', '400', 'ERR_MALFORMED_REQUEST'],
     ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', '400', ''],
-    ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`, '431', 'ERR_MALFORMED_REQUEST'],
+    [
+      'headers without end',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`,
+      '431',
+      'ERR_MALFORMED_REQUEST',
+    ],
     ['a percent sign alone', `GET /% HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`, '400', 'ERR_MALFORMED_REQUEST'],
     ['another path', `GET /v2/limit HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`, '404', 'ERR_NOT_FOUND'],
-    ['another path with a body', `POST /x HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 2\r\n${CLOSE}\r\n\r\nab`, '404', 'ERR_NOT_FOUND'],
-    ['another method', `PROPFIND /v1/limit?x=1 HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`, '405', 'ERR_METHOD_NOT_ALLOWED'],
+    [
+      'another path with a body',
+      `POST /x HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Length: 2\r\n${CLOSE}\r\n\r\nab`,
+      '404',
+      'ERR_NOT_FOUND',
+    ],
+    [
+      'another method',
+      `PROPFIND /v1/limit?x=1 HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`,
+      '405',
+      'ERR_METHOD_NOT_ALLOWED',
+    ],
     ['GET on a POST', `GET /v1/limit HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`, '405', 'ERR_METHOD_NOT_ALLOWED'],
   ]
   test.each(wrong)('%s', async (_name, request, status, code) => {

@@ -29,7 +29,18 @@ async function freePort(): Promise<number> {
 
 function startRedis(port: number): ChildProcess {
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-redis-'))
-  const child = spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder])
+  const child = spawn(REDIS, [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+  ])
   cleanups.push(async () => {
     await stopRedis(child)
     rmSync(folder, { recursive: true, force: true })
@@ -43,7 +54,9 @@ async function stopRedis(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-async function serviceOn(port: number): Promise<{ service: ListeningService; log: { level: number; msg: string }[]; open: OpenStore }> {
+async function serviceOn(
+  port: number,
+): Promise<{ service: ListeningService; log: { level: number; msg: string }[]; open: OpenStore }> {
   const log: { level: number; msg: string }[] = []
   const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line)) })
   const open = await openStore(`redis://127.0.0.1:${port}`, logger)
@@ -84,7 +97,11 @@ test('while closing it is alive, not ready, and ends connections', async () => {
   cleanups.push(() => service.close())
   service.lifecycle.phase = 'closing'
   const response = await fetch(`${service.url}/readyz`)
-  expect([response.status, response.headers.get('connection'), response.headers.get('retry-after')]).toEqual([503, 'close', '1'])
+  expect([response.status, response.headers.get('connection'), response.headers.get('retry-after')]).toEqual([
+    503,
+    'close',
+    '1',
+  ])
   expect(await response.json()).toMatchObject({ code: 'ERR_DRAINING' })
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
   expect((await service.post('/v1/limit', body)).status).toBe(200)
@@ -111,51 +128,63 @@ test('with a port that takes connections and never answers it serves too', async
   expect(await readiness(service)).toBe(503)
 })
 
-test.skipIf(!existsSync(REDIS))('it heals when Redis comes, goes and comes back, and counts nothing twice', async () => {
-  const port = await freePort()
-  const { service, log } = await serviceOn(port)
-  expect((await service.post('/v1/limit', body)).status).toBe(503)
+test.skipIf(!existsSync(REDIS))(
+  'it heals when Redis comes, goes and comes back, and counts nothing twice',
+  async () => {
+    const port = await freePort()
+    const { service, log } = await serviceOn(port)
+    expect((await service.post('/v1/limit', body)).status).toBe(503)
 
-  const redis = startRedis(port)
-  await becomesReady(service)
-  const first = await service.post('/v1/limit', body)
-  expect(await first.json()).toMatchObject({ allowed: true, used: 1 })
+    const redis = startRedis(port)
+    await becomesReady(service)
+    const first = await service.post('/v1/limit', body)
+    expect(await first.json()).toMatchObject({ allowed: true, used: 1 })
 
-  await stopRedis(redis)
-  const during = await Promise.all([1, 2, 3].map(() => service.post('/v1/limit', body)))
-  expect(during.map(({ status }) => status)).toEqual([503, 503, 503])
-  expect(await readiness(service)).toBe(503)
+    await stopRedis(redis)
+    const during = await Promise.all([1, 2, 3].map(() => service.post('/v1/limit', body)))
+    expect(during.map(({ status }) => status)).toEqual([503, 503, 503])
+    expect(await readiness(service)).toBe(503)
 
-  startRedis(port)
-  await becomesReady(service)
-  // The new Redis is empty: had the refused ones been queued or sent again, they would have used it up.
-  const after = await service.post('/v1/limit', body)
-  expect(await after.json()).toMatchObject({ allowed: true, used: 1 })
-  expect(log.map(({ msg }) => msg)).toEqual([
-    'Redis is not reachable; trying on',
-    'Redis is back',
-    'Redis is not reachable; trying on',
-    'Redis is back',
-  ])
-})
+    startRedis(port)
+    await becomesReady(service)
+    // The new Redis is empty: had the refused ones been queued or sent again, they would have used it up.
+    const after = await service.post('/v1/limit', body)
+    expect(await after.json()).toMatchObject({ allowed: true, used: 1 })
+    expect(log.map(({ msg }) => msg)).toEqual([
+      'Redis is not reachable; trying on',
+      'Redis is back',
+      'Redis is not reachable; trying on',
+      'Redis is back',
+    ])
+  },
+)
 
-test.skipIf(!existsSync(REDIS))('a key of another type is 409, is left alone, and its neighbours are served', async () => {
-  const port = await freePort()
-  startRedis(port)
-  const { service } = await serviceOn(port)
-  await becomesReady(service)
-  const { Redis } = await import('ioredis')
-  const client = new Redis(port)
-  cleanups.push(() => client.disconnect())
-  await service.post('/v1/limit', body)
-  const [key] = await client.keys('*')
-  await client.del(key as string)
-  await client.lpush(key as string, 'theirs')
-  const response = await service.post('/v1/limit', body)
-  expect(response.status).toBe(409)
-  expect(await response.json()).toMatchObject({ code: 'ERR_STATE_WRONG_TYPE', field: 'descriptor', expected: expect.any(String) })
-  const batch = await service.post('/v1/limit/batch', { checks: [{ descriptor: { user: 'v' } }, body, { descriptor: { user: 'v' } }] })
-  const { decisions } = (await batch.json()) as { decisions: { used?: number; error?: { status: number } }[] }
-  expect(decisions.map(({ used, error }) => used ?? error?.status)).toEqual([1, 409, 2])
-  expect(await client.lrange(key as string, 0, -1)).toEqual(['theirs'])
-})
+test.skipIf(!existsSync(REDIS))(
+  'a key of another type is 409, is left alone, and its neighbours are served',
+  async () => {
+    const port = await freePort()
+    startRedis(port)
+    const { service } = await serviceOn(port)
+    await becomesReady(service)
+    const { Redis } = await import('ioredis')
+    const client = new Redis(port)
+    cleanups.push(() => client.disconnect())
+    await service.post('/v1/limit', body)
+    const [key] = await client.keys('*')
+    await client.del(key as string)
+    await client.lpush(key as string, 'theirs')
+    const response = await service.post('/v1/limit', body)
+    expect(response.status).toBe(409)
+    expect(await response.json()).toMatchObject({
+      code: 'ERR_STATE_WRONG_TYPE',
+      field: 'descriptor',
+      expected: expect.any(String),
+    })
+    const batch = await service.post('/v1/limit/batch', {
+      checks: [{ descriptor: { user: 'v' } }, body, { descriptor: { user: 'v' } }],
+    })
+    const { decisions } = (await batch.json()) as { decisions: { used?: number; error?: { status: number } }[] }
+    expect(decisions.map(({ used, error }) => used ?? error?.status)).toEqual([1, 409, 2])
+    expect(await client.lrange(key as string, 0, -1)).toEqual(['theirs'])
+  },
+)
