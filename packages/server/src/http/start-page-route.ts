@@ -30,6 +30,8 @@ function policy(script: string, style: string): string {
     `script-src ${hashSource(script)}`,
     `style-src ${hashSource(style)}`,
     "connect-src 'self'",
+    // The empty icon, without which browsers ask for /favicon.ico.
+    'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
