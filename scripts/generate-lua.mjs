@@ -29,7 +29,10 @@ const lines = Object.entries(scripts).flatMap(([name, path]) => {
   const sha1 = createHash('sha1').update(source).digest('hex')
   return [`export const ${name} = {`, `  sha1: '${sha1}',`, `  source: ${JSON.stringify(source)},`, '}', '']
 })
-const generated = ['// Generated from the .lua files by scripts/generate-lua.mjs: change those, then `npm run generate`.', ...lines].join('\n')
+const generated = [
+  '// Generated from the .lua files by scripts/generate-lua.mjs: change those, then `npm run generate`.',
+  ...lines,
+].join('\n')
 
 if (process.argv.includes('--check')) {
   if (readFileSync(output, 'utf8') !== generated) {

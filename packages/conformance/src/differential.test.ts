@@ -17,7 +17,9 @@ for (const kind of storeKinds) {
     afterAll(() => under.close())
 
     test('memory, oracle and store agree on every field of random requests', { timeout: 300_000 }, async () => {
-      const agreeing = fc.asyncProperty(sequences(LONGEST), (sequence) => compare(sequence, (clock) => under.open(clock)))
+      const agreeing = fc.asyncProperty(sequences(LONGEST), (sequence) =>
+        compare(sequence, (clock) => under.open(clock)),
+      )
       await fc.assert(agreeing, { numRuns: RUNS })
     })
   })

@@ -9,9 +9,10 @@ export type OpenStore = (clock: Clock) => Promise<Store>
 
 /**
  * Takes one sequence through the memory store, the oracle and the other store, step by step.
+ * @param count is told how many requests were admitted and refused
  * @throws Error at the first step on which two of them disagree in any field
  */
-export async function compare(sequence: Sequence, open: OpenStore): Promise<void> {
+export async function compare(sequence: Sequence, open: OpenStore, count = { allowed: 0, refused: 0 }): Promise<void> {
   let now = sequence.start
   const clock = () => now
   const { rules } = sequence
@@ -22,6 +23,7 @@ export async function compare(sequence: Sequence, open: OpenStore): Promise<void
     now = moved(now, step.move, rules)
     const [ours, theirs] = [await take(memory, step), await take(other, step)]
     agree(i, step, now, 'memory', ours, 'the store', theirs)
+    if (ours !== undefined) count[(ours as Decision).allowed ? 'allowed' : 'refused']++
     agree(i, step, now, 'memory', figuresOf(ours), 'the oracle', ask(oracle, rules, step, now))
   }
 }
@@ -50,12 +52,18 @@ function figuresOf(answer: unknown): unknown {
 }
 
 /** The oracle's answer, with its own way of matching rules and naming counters. */
-function ask(oracle: SlidingWindowOracle, rules: RuleOptions[], step: SequenceStep, now: number): Verdict[] | undefined {
+function ask(
+  oracle: SlidingWindowOracle,
+  rules: RuleOptions[],
+  step: SequenceStep,
+  now: number,
+): Verdict[] | undefined {
   const { descriptor, op, cost } = step
   const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
   const matching = rules.filter(
     ({ match, key = [] }) =>
-      (match?.['route'] === undefined || match['route'] === descriptor.route) && key.every((one) => of(one) !== undefined),
+      (match?.['route'] === undefined || match['route'] === descriptor.route) &&
+      key.every((one) => of(one) !== undefined),
   )
   const checks = matching.map(({ name, key = [], limit, window }): OracleCheck => {
     const counter = JSON.stringify([name, ...key.map(of)])

@@ -151,11 +151,11 @@ function checkDescriptor(descriptor: unknown): void {
 /** The values of the rule's dimensions; undefined where the request lacks one. */
 function keyOf({ key }: Rule, descriptor: Descriptor): Key | undefined {
   const [only] = key
-  if (key.length === 1) return valueOf(descriptor, only as string)
-  const values = key.map((dimension) => valueOf(descriptor, dimension))
+  if (key.length === 1) return valueIn(descriptor, only as string)
+  const values = key.map((dimension) => valueIn(descriptor, dimension))
   return values.includes(undefined) ? undefined : (values as string[])
 }
 
-function valueOf(descriptor: Descriptor, dimension: string): string | undefined {
+function valueIn(descriptor: Descriptor, dimension: string): string | undefined {
   return Object.hasOwn(descriptor, dimension) ? descriptor[dimension] : undefined
 }

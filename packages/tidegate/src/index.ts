@@ -5,5 +5,10 @@ export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
 export { createGate, type Descriptor, type Gate, type GateOptions } from './gate.ts'
 export { createLimiter, type Limiter, type LimiterOptions, type RequestOptions } from './limiter.ts'
 export type { AlgorithmName, LimitOptions, Rule, RuleOptions } from './rule.ts'
-export { type MemoryStore, type MemoryStoreOptions, type MemoryStoreStats, memoryStore } from './stores/memory/memory-store.ts'
+export {
+  type MemoryStore,
+  type MemoryStoreOptions,
+  type MemoryStoreStats,
+  memoryStore,
+} from './stores/memory/memory-store.ts'
 export type { Store, SyncStore } from './stores/store.ts'

@@ -146,7 +146,8 @@ function compileKey(value: unknown, field: string): string[] {
   if (!Array.isArray(value)) throw invalid('ERR_INVALID_OPTION', field, 'an array of dimensions', value)
   const dimensions = value.map((dimension, i) => checkKey(dimension, `${field}[${i}]`))
   const repeated = dimensions.findIndex((dimension, i) => dimensions.indexOf(dimension) < i)
-  if (repeated >= 0) throw invalid('ERR_INVALID_OPTION', `${field}[${repeated}]`, 'each dimension once', value[repeated])
+  if (repeated >= 0)
+    throw invalid('ERR_INVALID_OPTION', `${field}[${repeated}]`, 'each dimension once', value[repeated])
   return dimensions
 }
 

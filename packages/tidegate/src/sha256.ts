@@ -41,7 +41,8 @@ function compress(state: Uint32Array, schedule: Uint32Array, message: DataView, 
   let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
   for (let i = 0; i < 64; i++) {
     const choice = (e & f) ^ (~e & g)
-    const first = (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + (ROUND[i] ?? 0) + word(schedule, i)) | 0
+    const first =
+      (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + (ROUND[i] ?? 0) + word(schedule, i)) | 0
     const majority = (a & b) ^ (a & c) ^ (b & c)
     const second = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority) | 0
     h = g

@@ -10,16 +10,16 @@ export interface OracleCheck {
 }
 
 interface Admission {
-  at: number
+  readonly at: number
   readonly cost: number
 }
 
 /**
- * The sliding window by brute force, straight from its definition: every admission is remembered
- * for ever and counted again for each decision. Slow, and too simple to be wrong in the same way.
+ * The sliding window by brute force, straight from its definition: every admission is remembered by
+ * itself and counted again for each decision. Slow, and too simple to be wrong in the same way.
  */
 export class SlidingWindowOracle {
-  readonly #admissions = new Map<string, Admission[]>()
+  readonly #admissions = new Map<string, readonly Admission[]>()
 
   decide(checks: readonly OracleCheck[], mode: Mode, clock: number): Verdict[] {
     const admitted = checks.every((check) => this.#admits(check, clock))
@@ -28,7 +28,7 @@ export class SlidingWindowOracle {
     return checks.map((check) => {
       const charged = admitted ? check.cost : 0
       const verdict = this.#verdict(check, charged, clock)
-      if (writes && charged > 0) this.#of(check.counter).push({ at: this.#time(check, clock), cost: charged })
+      if (writes && charged > 0) this.#admit(check, charged, clock)
       return verdict
     })
   }
@@ -45,7 +45,8 @@ export class SlidingWindowOracle {
     const { limit, windowMs, cost } = check
     const at = this.#time(check, clock)
     const before = this.#used(check, clock)
-    const newest = charged > 0 ? at : before > 0 ? Math.max(...this.#live(check, clock).map((one) => one.at)) : undefined
+    const newest =
+      charged > 0 ? at : before > 0 ? Math.max(...this.#live(check, clock).map((one) => one.at)) : undefined
     const resetAfterMs = newest === undefined ? 0 : newest + windowMs - clock
     const used = before + charged
     if (this.#admits(check, clock)) return { allowed: true, used, retryAfterMs: 0, resetAfterMs, at }
@@ -64,7 +65,7 @@ export class SlidingWindowOracle {
   }
 
   /** The time of the decision: never before the newest admission, unless that is over a window ahead. */
-  #time({ counter, windowMs }: OracleCheck, clock: number): number {
+  #time({ counter, windowMs }: Pick<OracleCheck, 'counter' | 'windowMs'>, clock: number): number {
     const newest = Math.max(-1, ...this.#of(counter).map(({ at }) => at))
     return newest - clock > windowMs ? clock : Math.max(newest, clock)
   }
@@ -74,11 +75,18 @@ export class SlidingWindowOracle {
   }
 
   /** The admissions that count, as they count: where the clock came right, those live at the newest count as made now. */
-  #live({ counter, windowMs }: OracleCheck, clock: number): Admission[] {
+  #live({ counter, windowMs }: OracleCheck, clock: number): readonly Admission[] {
     const all = this.#of(counter)
     const newest = Math.max(-1, ...all.map(({ at }) => at))
     if (newest - clock <= windowMs) return all.filter(({ at }) => Math.max(newest, clock) < at + windowMs)
     return all.filter(({ at }) => newest < at + windowMs).map(({ cost }) => ({ at: clock, cost }))
+  }
+
+  #admit({ counter, windowMs }: OracleCheck, cost: number, clock: number): void {
+    const at = this.#time({ counter, windowMs }, clock)
+    // No decision is made before the newest admission: what ended by then never counts again.
+    const counting = this.#of(counter).filter((one) => at < one.at + windowMs)
+    this.#admissions.set(counter, [...counting, { at, cost }])
   }
 
   #comeRight(check: OracleCheck, clock: number): void {
@@ -86,10 +94,8 @@ export class SlidingWindowOracle {
     if (newest - clock > check.windowMs) this.#admissions.set(check.counter, this.#live(check, clock))
   }
 
-  #of(counter: string): Admission[] {
-    let found = this.#admissions.get(counter)
-    if (found === undefined) this.#admissions.set(counter, (found = []))
-    return found
+  #of(counter: string): readonly Admission[] {
+    return this.#admissions.get(counter) ?? []
   }
 }
 

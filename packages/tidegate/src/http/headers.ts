@@ -17,7 +17,8 @@ export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Re
     'RateLimit-Policy': decision.rules.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
     RateLimit: decision.rules.map(remaining).join(', '),
   }
-  if (!decision.allowed && decision.retryAfterMs !== null) headers['Retry-After'] = String(seconds(decision.retryAfterMs))
+  if (!decision.allowed && decision.retryAfterMs !== null)
+    headers['Retry-After'] = String(seconds(decision.retryAfterMs))
   return headers
 }
 

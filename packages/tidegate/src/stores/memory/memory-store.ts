@@ -70,7 +70,8 @@ class InMemoryStore implements MemoryStore {
     const name = typeof key === 'string' ? key : joinKey(key)
     const state = table.states.get(name) ?? this.#untouched(table, key)
     const verdict = table.algorithm.evaluate(state, rule, cost, clock)
-    if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, verdict, verdict.allowed ? cost : 0, clock)
+    if (mode === 'consume' && cost > 0)
+      this.#commit(table, name, state, rule, verdict, verdict.allowed ? cost : 0, clock)
     return verdict
   }
 

@@ -28,7 +28,10 @@ export function encodeBatch(batch: readonly Pending[], now: string): { keys: str
       keys.push(own[i] as string)
       const quota = `${rule.limit} ${rule.windowMs}`
       let index = quotas.get(quota)
-      if (index === undefined) quotas.set(quota, (index = quotas.size + 1))
+      if (index === undefined) {
+        index = quotas.size + 1
+        quotas.set(quota, index)
+      }
       const flags = (cost === 1 ? 0 : COST) + (mode === 'peek' ? PEEK : 0) + (i < last ? MORE : 0)
       operations.push(String(8 * index + flags))
       if (cost !== 1) operations.push(String(cost))
@@ -88,15 +91,24 @@ class Figures {
 }
 
 function unexpectedReply(reply: unknown): TidegateError {
-  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: a reply that no script of this version gives: ${String(reply)}`)
+  return new TidegateError(
+    'ERR_STORE_UNAVAILABLE',
+    `Redis: a reply that no script of this version gives: ${String(reply)}`,
+  )
 }
 
 function stateError(text: string): TidegateError {
   if (text.startsWith('WRONGTYPE')) {
-    return new TidegateError('ERR_STATE_WRONG_TYPE', "Redis: the limit's key holds another type of value; it was left alone")
+    return new TidegateError(
+      'ERR_STATE_WRONG_TYPE',
+      "Redis: the limit's key holds another type of value; it was left alone",
+    )
   }
   if (text.startsWith('UNREADABLE')) {
-    return new TidegateError('ERR_STATE_UNREADABLE', "Redis: the limit's key holds what this version cannot read; it was left alone")
+    return new TidegateError(
+      'ERR_STATE_UNREADABLE',
+      "Redis: the limit's key holds what this version cannot read; it was left alone",
+    )
   }
   return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: ${text}`)
 }

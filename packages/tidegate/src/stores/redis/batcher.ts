@@ -31,7 +31,10 @@ export class Batcher {
   add(pending: Pending): void {
     const { maxBatch, maxPending } = this.#options
     if (this.#requests >= maxPending) {
-      throw new TidegateError('ERR_STORE_OVERLOADED', `Redis: ${maxPending} decisions are waiting for an answer already`)
+      throw new TidegateError(
+        'ERR_STORE_OVERLOADED',
+        `Redis: ${maxPending} decisions are waiting for an answer already`,
+      )
     }
     this.#requests++
     this.#queue.push(pending)

@@ -10,7 +10,12 @@ export interface Script {
  * Runs a script by its SHA-1. A server that does not know it (new, restarted, failed over, SCRIPT
  * FLUSH) has done nothing, so the script is sent whole, once, which also loads it again.
  */
-export async function runScript(connection: Connection, script: Script, keys: string[], args: string[]): Promise<unknown> {
+export async function runScript(
+  connection: Connection,
+  script: Script,
+  keys: string[],
+  args: string[],
+): Promise<unknown> {
   const rest = [String(keys.length), ...keys, ...args]
   try {
     return await connection.send(['EVALSHA', script.sha1, ...rest])

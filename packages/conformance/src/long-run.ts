@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util'
+import * as fc from 'fast-check'
+import { compare } from './differential.ts'
+import { sequences } from './sequence.ts'
+import { storeKinds } from './stores.ts'
+
+/**
+ * The differential test for as long as one likes:
+ *   npm run build && node packages/conformance/dist/long-run.js --steps 1000000 --seed 1 --store 'Redis through ioredis'
+ * Ends with 1 at the first disagreement, shrunk.
+ */
+const { values } = parseArgs({
+  options: {
+    steps: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    store: { type: 'string', default: 'Redis through ioredis' },
+  },
+})
+const LONGEST = 1000
+const SEQUENCES_PER_ROUND = 50
+
+const kind = storeKinds.find(({ name }) => name === values.store)
+if (kind === undefined) throw new Error(`--store: expected one of ${storeKinds.map(({ name }) => name).join(', ')}`)
+if (kind.skipped !== undefined) throw new Error(kind.skipped)
+const wanted = Number(values.steps)
+const under = await kind.start()
+let steps = 0
+let compared = 0
+const decisions = { allowed: 0, refused: 0 }
+try {
+  for (let seed = Number(values.seed); steps < wanted; seed++) {
+    const agreeing = fc.asyncProperty(sequences(LONGEST), async (sequence) => {
+      await compare(sequence, (clock) => under.open(clock), decisions)
+      steps += sequence.steps.length
+      compared++
+    })
+    await fc.assert(agreeing, { numRuns: SEQUENCES_PER_ROUND, seed })
+  }
+  const { allowed, refused } = decisions
+  console.log(`memory, oracle and ${kind.name}: no disagreement`)
+  console.log(`seed ${values.seed}: ${steps} steps in ${compared} sequences, ${allowed} admitted, ${refused} refused`)
+} finally {
+  await under.close()
+}

@@ -1,0 +1,15 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort, type Service, startService, temporaryFolder } from './service.ts'
+
+const MAIN = join(import.meta.dirname, '../../../server/dist/main.js')
+
+/** The service itself, on loopback, with rules of the test's own. */
+export async function startTidegate(rules: string, flags: readonly string[] = []): Promise<Service> {
+  const port = await freePort()
+  const folder = await temporaryFolder('service')
+  await writeFile(join(folder, 'rules.yaml'), rules)
+  const args = [MAIN, 'serve', '--config', 'rules.yaml', '--http', String(port), ...flags]
+  const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200
+  return startService(process.execPath, args, { port, folder }, ready)
+}

@@ -1,0 +1,124 @@
+import { createGate, createLimiter, TidegateError } from 'tidegate'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type StoreUnderTest, storeKinds } from './stores.ts'
+
+for (const kind of storeKinds) {
+  describe.skipIf(kind.skipped !== undefined)(`store: ${kind.name} ${kind.skipped ?? ''}`, () => {
+    let under: StoreUnderTest
+    beforeAll(async () => {
+      under = await kind.start()
+    })
+    afterAll(() => under.close())
+
+    test('requests of one turn are decided in order', async () => {
+      const limiter = createLimiter({ name: 'order', limit: 5, window: '1h', store: await under.open() })
+      const decisions = await Promise.all(Array.from({ length: 9 }, () => limiter.limit('k')))
+      expect(decisions.map(({ remaining }) => remaining)).toEqual([4, 3, 2, 1, 0, 0, 0, 0, 0])
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([...Array(5).fill(true), ...Array(4).fill(false)])
+    })
+
+    test('more requests in one turn than a batch holds, over many keys and costs, each as if alone', async () => {
+      const limiter = createLimiter({ name: 'many', limit: 100, window: '1h', store: await under.open() })
+      const requests = Array.from({ length: 1000 }, (_, i) => ({ key: `k${i % 50}`, cost: i % 7 }))
+      const decisions = await Promise.all(requests.map(({ key, cost }) => limiter.limit(key, { cost })))
+      const used = new Map<string, number>()
+      for (const [i, { key, cost }] of requests.entries()) {
+        const total = (used.get(key) ?? 0) + cost
+        used.set(key, total)
+        expect(decisions[i]).toMatchObject({ allowed: true, used: total, remaining: 100 - total })
+      }
+    })
+
+    test('one bad request of a turn is refused alone; its neighbours are served', async () => {
+      const limiter = createLimiter({ name: 'bad', limit: 5, window: '1h', store: await under.open() })
+      const answers = await Promise.allSettled([
+        limiter.limit('k'),
+        limiter.limit('a\nb'),
+        limiter.limit('k', { cost: -1 }),
+        limiter.limit('x'.repeat(2 ** 20)),
+        limiter.limit(''),
+        limiter.limit('k'),
+      ])
+      expect(answers.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'rejected',
+        'rejected',
+        'fulfilled',
+      ])
+      expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))).toEqual([
+        'ERR_INVALID_KEY',
+        'ERR_INVALID_COST',
+        'ERR_INVALID_KEY',
+        'ERR_INVALID_KEY',
+      ])
+      expect(answers[5]).toMatchObject({ value: { used: 2 } })
+    })
+
+    test('rules with the same keys and different windows, and limiters of different names, do not share counts', async () => {
+      const store = await under.open()
+      const gate = createGate({
+        store,
+        rules: [
+          { name: 'second', key: ['user'], limit: 1, window: '1s' },
+          { name: 'hour', key: ['user'], limit: 5, window: '1h' },
+        ],
+      })
+      const other = createLimiter({ name: 'other', limit: 1, window: '1h', store })
+      expect(await gate.limit({ user: 'u' })).toMatchObject({ rules: [{ used: 1 }, { used: 1 }] })
+      expect(await other.limit('u')).toMatchObject({ allowed: true, used: 1 })
+      expect(await gate.limit({ user: 'u' })).toMatchObject({ allowed: false, rules: [{ used: 1 }, { used: 1 }] })
+    })
+
+    test('a changed limit applies at once to what is there; a changed window starts anew', async () => {
+      const store = await under.open()
+      const of = (limit: number, window: string) => createLimiter({ name: 'changed', limit, window, store })
+      await Promise.all(Array.from({ length: 6 }, () => of(10, '1h').limit('k')))
+      expect(await of(5, '1h').peek('k')).toMatchObject({ allowed: false, used: 6, remaining: 0 })
+      expect(await of(7, '1h').limit('k')).toMatchObject({ allowed: true, used: 7 })
+      expect(await of(5, '2h').limit('k')).toMatchObject({ allowed: true, used: 1 })
+    })
+
+    test('lowered below what is used: cost 0 is refused too, until enough has ended', async () => {
+      let now = 0
+      const store = await under.open(() => now)
+      await createLimiter({ name: 'low', limit: 10, window: 100, store }).limit('k', { cost: 8 })
+      const lowered = createLimiter({ name: 'low', limit: 5, window: 100, store })
+      now = 10
+      expect(await lowered.limit('k', { cost: 0 })).toMatchObject({ allowed: false, used: 8, retryAfterMs: 90 })
+      now = 100
+      expect(await lowered.limit('k', { cost: 0 })).toMatchObject({ allowed: true, used: 0 })
+    })
+
+    test('a clock that returns no time is an error, and nothing is counted', async () => {
+      let now: unknown = 5
+      const limiter = createLimiter({
+        name: 'clock',
+        limit: 5,
+        window: 100,
+        store: await under.open(() => now as number),
+      })
+      await limiter.limit('k')
+      for (const bad of [Number.NaN, -1, 1.5, 2 ** 60, Number.POSITIVE_INFINITY, '5', undefined]) {
+        now = bad
+        await expect(limiter.limit('k')).rejects.toMatchObject({ code: 'ERR_INVALID_CLOCK' })
+      }
+      now = 6
+      expect(await limiter.limit('k')).toMatchObject({ used: 2 })
+    })
+
+    test('after close every call is an error', async () => {
+      const store = await under.open()
+      const limiter = createLimiter({ name: 'closed', limit: 5, window: 100, store })
+      await limiter.close()
+      const calls = [limiter.limit('k'), limiter.peek('k'), limiter.reset('k')]
+      for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+      await store.close()
+      const late = createLimiter({ name: 'late', limit: 5, window: 100, store })
+      await expect(late.limit('k')).rejects.toBeInstanceOf(TidegateError)
+      await expect(late.limit('k')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+      await expect(store.ping()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    })
+  })
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { createGate } from '../gate.ts'
+import { createLimiter } from '../limiter.ts'
+import { compileRules, type RuleOptions } from '../rule.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import { rateLimitHeaders } from './headers.ts'
+
+/** A gate on a clock that the test sets. */
+function gateOf(rules: RuleOptions[]) {
+  let now = 1_000_000
+  const gate = createGate({ rules, store: memoryStore({ clock: () => now }) })
+  return {
+    at: (time: number) => {
+      now = time
+    },
+    headers: (cost = 1, descriptor = { user: 'u' }) =>
+      rateLimitHeaders(gate.limitSync(descriptor, { cost }), gate.rules),
+  }
+}
+
+describe('rateLimitHeaders', () => {
+  it('announces limit, window, remainder and reset of an admitted request', () => {
+    const { headers } = gateOf([{ name: 'burst', limit: 100, window: '1m' }])
+    expect(headers()).toEqual({ 'RateLimit-Policy': '"burst";q=100;w=60', RateLimit: '"burst";r=99;t=60' })
+  })
+
+  it('announces every rule in the order of the rules', () => {
+    const { headers } = gateOf([
+      { name: 'burst', limit: 100, window: '1m' },
+      { name: 'daily', limit: 1000, window: '1d' },
+    ])
+    expect(headers()).toEqual({
+      'RateLimit-Policy': '"burst";q=100;w=60, "daily";q=1000;w=86400',
+      RateLimit: '"burst";r=99;t=60, "daily";r=999;t=86400',
+    })
+  })
+
+  it('announces on a refusal when to come back, the same in both places', () => {
+    const { headers, at } = gateOf([{ name: 'two', limit: 2, window: '1m' }])
+    headers()
+    at(1_010_000)
+    headers()
+    at(1_020_000)
+    expect(headers()).toEqual({
+      'RateLimit-Policy': '"two";q=2;w=60',
+      RateLimit: '"two";r=0;t=40',
+      'Retry-After': '40',
+    })
+  })
+
+  it('rounds a wait up to whole seconds, and to one at least', () => {
+    const { headers, at } = gateOf([{ name: 'one', limit: 1, window: '1m' }])
+    headers()
+    for (const [time, seconds] of [
+      [1_000_000, 60],
+      [1_000_001, 60],
+      [1_058_999, 2],
+      [1_059_000, 1],
+      [1_059_001, 1],
+      [1_059_999, 1],
+    ] as const) {
+      at(time)
+      expect(headers(), `at ${time}`).toMatchObject({
+        'Retry-After': `${seconds}`,
+        RateLimit: `"one";r=0;t=${seconds}`,
+      })
+    }
+    at(1_060_000)
+    expect(headers()).not.toHaveProperty('Retry-After')
+  })
+
+  it('gives the wait of the longest where several refuse, and the reset of one that does not', () => {
+    const { headers } = gateOf([
+      { name: 'minute', limit: 1, window: '1m' },
+      { name: 'hour', limit: 1, window: '1h' },
+      { name: 'day', limit: 9, window: '1d' },
+    ])
+    headers()
+    expect(headers()).toEqual({
+      'RateLimit-Policy': '"minute";q=1;w=60, "hour";q=1;w=3600, "day";q=9;w=86400',
+      RateLimit: '"minute";r=0;t=60, "hour";r=0;t=3600, "day";r=8;t=86400',
+      'Retry-After': '3600',
+    })
+  })
+
+  it('gives no time for a refusal that never ends', () => {
+    const { headers } = gateOf([{ name: 'small', limit: 5, window: '1m' }])
+    expect(headers(6)).toEqual({ 'RateLimit-Policy': '"small";q=5;w=60', RateLimit: '"small";r=5' })
+    expect(gateOf([{ name: 'none', limit: 0, window: '1m' }]).headers()).toEqual({
+      'RateLimit-Policy': '"none";q=0;w=60',
+      RateLimit: '"none";r=0',
+    })
+  })
+
+  it('gives a reset of 0 for a key that is untouched', () => {
+    const { headers } = gateOf([{ name: 'calm', limit: 5, window: '1m' }])
+    expect(headers(0)).toMatchObject({ RateLimit: '"calm";r=5;t=0' })
+  })
+
+  it('leaves out a window that is not in whole seconds', () => {
+    const policyOf = (window: number) => gateOf([{ name: 'w', limit: 5, window }]).headers()['RateLimit-Policy']
+    expect(policyOf(250)).toBe('"w";q=5')
+    expect(policyOf(999)).toBe('"w";q=5')
+    expect(policyOf(1000)).toBe('"w";q=5;w=1')
+    expect(policyOf(1500)).toBe('"w";q=5')
+    expect(policyOf(366 * 86_400_000)).toBe('"w";q=5;w=31622400')
+  })
+
+  it('says nothing where no rule matched', () => {
+    expect(gateOf([{ name: 'one', limit: 5, window: '1m', match: { route: '/a' } }]).headers()).toEqual({})
+  })
+
+  it('serves a limiter, given its rule', () => {
+    const options = { limit: 5, window: '1m' }
+    const limiter = createLimiter({ ...options, name: 'tenants', store: memoryStore({ clock: () => 1000 }) })
+    const headers = rateLimitHeaders(limiter.limitSync('a'), compileRules([{ ...options, name: 'tenants' }]))
+    expect(headers).toEqual({ 'RateLimit-Policy': '"tenants";q=5;w=60', RateLimit: '"tenants";r=4;t=60' })
+  })
+})

@@ -1,0 +1,84 @@
+/**
+ * Installs the Debian packages that tests need and this machine lacks. Services are not started: each test
+ * starts its own. Where it cannot install, it says what to run; tests that need the part are then skipped,
+ * except in CI (`CI` or `TIDEGATE_REQUIRE_PARTS=1`), where that is a failure.
+ */
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** part: the binary that tests run, and the Debian package that brings it. */
+const parts = {
+  'redis-server': { binary: 'redis-server', package: 'redis-server' },
+  nginx: { binary: 'nginx', package: 'nginx' },
+}
+
+/** Daemons live in /usr/sbin, which is not on everybody's PATH. */
+const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/local/sbin', '/usr/sbin', '/sbin']
+const policy = '/usr/sbin/policy-rc.d'
+
+function isInstalled(binary) {
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, binary), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+function missingParts() {
+  return Object.values(parts).filter(({ binary }) => !isInstalled(binary))
+}
+
+function aptGet(...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const { status, error } = spawnSync('apt-get', args, { stdio: ['ignore', 'inherit', 'inherit'], env })
+  if (status !== 0) throw new Error(`apt-get ${args[0]} failed${error === undefined ? '' : `: ${error.message}`}`)
+}
+
+/** Installs with service starts forbidden for as long as it takes, whatever comes of it. */
+function install(packages) {
+  const forbids = !existsSync(policy)
+  const allowAgain = () => {
+    if (forbids) rmSync(policy, { force: true })
+  }
+  // A signal that is listened to ends apt-get, not this process, which still has to clear up.
+  const listen = () => undefined
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, listen)
+  try {
+    if (forbids) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+    aptGet('update', '-qq')
+    aptGet('install', '-y', '-qq', '--no-install-recommends', ...packages)
+  } finally {
+    allowAgain()
+    for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, listen)
+  }
+}
+
+const missing = missingParts()
+if (missing.length > 0) {
+  const packages = missing.map((part) => part.package)
+  const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`
+  const isRequired = Boolean(process.env.CI) || process.env.TIDEGATE_REQUIRE_PARTS === '1'
+  let reason
+  if (!isInstalled('apt-get')) reason = 'there is no apt-get here'
+  else if (process.getuid?.() !== 0) reason = 'installing needs root'
+  else {
+    console.log(`Installing what tests need: ${packages.join(', ')}`)
+    try {
+      install(packages)
+      const still = missingParts().map(({ binary }) => binary)
+      if (still.length > 0) reason = `installed, but not found: ${still.join(', ')}`
+    } catch (error) {
+      reason = error.message
+    }
+  }
+  if (reason !== undefined) {
+    const names = missing.map(({ binary }) => binary).join(', ')
+    console.error(`Tests need ${names}: ${reason}. As root on Debian or Ubuntu run\n  ${command}`)
+    if (isRequired) process.exit(1)
+    console.error('Until then the tests that need them are skipped.')
+  }
+}
