@@ -10,15 +10,23 @@ const FAREWELL_MS = 500
 /** How long requests in flight may take to finish before their connections are cut. Milliseconds. */
 const PATIENCE_MS = 10_000
 
-/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once. */
+/** A signal this soon after the first is the same one: npx hands on what the terminal sends to both. Milliseconds. */
+const SAME_SIGNAL_MS = 100
+
+/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once, with exit code 1. */
 export function shutdownSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
+    let first: number | undefined
+    const receive = (signal: NodeJS.Signals): void => {
+      if (first === undefined) {
+        first = performance.now()
         resolve(signal)
-        for (const again of ['SIGTERM', 'SIGINT'] as const) process.on(again, () => process.exit(1))
-      })
+      } else if (performance.now() - first > SAME_SIGNAL_MS) {
+        process.exit(1)
+      }
     }
+    process.on('SIGTERM', receive)
+    process.on('SIGINT', receive)
   })
 }
 

@@ -250,6 +250,7 @@ describe('a refusal', () => {
     const response = await refused(query, denyStatus)
     expect(response.status).toBe(status)
     expect(response.headers.get('ratelimit-policy')).toBe('"none";q=0;w=60, "some";q=1;w=60')
+    expect(response.headers.get('tidegate-at')).toBe('1700000000000')
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/)
     expect(await response.json()).toEqual({
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',

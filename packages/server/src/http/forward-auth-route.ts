@@ -25,7 +25,7 @@ export async function forwardAuthRoute(server: FastifyInstance, options: Forward
     const trusted = isTrusted(peer)
     if (!trusted && hasForwardedHeaders(request.headers)) warn(peer)
     const decision = await gate.limit(forwardedDescriptor(request.raw, trusted, isTrusted, headers))
-    const answer = reply.headers(rateLimitHeaders(decision, gate.rules))
+    const answer = reply.headers(rateLimitHeaders(decision, gate.rules)).header('tidegate-at', decision.at)
     if (decision.allowed) return answer.code(200).send()
     return answer
       .code(denyStatus)

@@ -192,7 +192,7 @@ describe('POST /v1/limit/batch', () => {
       shared,
       clock,
       decide,
-      reset: async () => false,
+      reset: async () => undefined,
       ping: async () => undefined,
       close: async () => undefined,
     }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { withoutPadding } from '../testing/markdown-table.ts'
 import { settingsHelp, settingsMarkdown } from './describe-settings.ts'
 import { readSettings } from './read-settings.ts'
 import { exampleConfigFile, settings } from './settings.ts'
@@ -90,7 +91,7 @@ describe('settings', () => {
 
   test('are each in the help and in the reference, as their table has them', () => {
     const reference = readFileSync(new URL('../../../../docs/reference/service.md', import.meta.url), 'utf8')
-    expect(reference).toContain(settingsMarkdown())
+    expect(withoutPadding(reference)).toContain(withoutPadding(settingsMarkdown()))
     for (const { flag, environment, doc } of Object.values(settings)) {
       expect(settingsHelp()).toContain(`${flag} `)
       expect(settingsHelp()).toContain(environment)
