@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { ServiceError } from '../errors.ts'
+import { settingsHelp } from '../settings/describe-settings.ts'
+import { serve } from './serve.ts'
+import { validate } from './validate.ts'
+
+/** One command: its row of the help, and what it does. */
+export interface Command {
+  readonly usage: string
+  readonly doc: string
+  /** Resolves to the exit code. */
+  readonly run: (args: string[], environment: NodeJS.ProcessEnv) => number | Promise<number>
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  serve: { usage: 'serve [flags]', doc: 'Answers requests over HTTP until SIGTERM or SIGINT.', run: serve },
+  validate: {
+    usage: 'validate FILE',
+    doc: 'Checks a file of rules; lists what is wrong as file:line:column.',
+    run: validate,
+  },
+}
+
+/**
+ * Runs what the command line asks for.
+ * @returns the exit code: 0, or 1 where something was wrong, which then stands on stderr
+ */
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) return print(help())
+  if (args[0] === '--version') return print(version())
+  const [name = '', ...rest] = args
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) return complain(`${name || 'no command'}: expected ${Object.keys(commands).join(' or ')}`)
+  try {
+    return await command.run(rest, environment)
+  } catch (error) {
+    if (error instanceof ServiceError) return complain(error.message)
+    throw error
+  }
+}
+
+function help(): string {
+  const rows = Object.values(commands).map(({ usage, doc }) => `  tidegate ${usage.padEnd(14)}  ${doc}`)
+  return ['Usage:', ...rows, '  tidegate --help | --version', '', 'Flags of serve:', settingsHelp()].join('\n')
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+function complain(message: string): number {
+  process.stderr.write(`tidegate: ${message}\nSee tidegate --help.\n`)
+  return 1
+}

@@ -1,0 +1,74 @@
+import type { RuleOptions } from 'tidegate'
+import type { HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
+import { checkValues } from './check-values.ts'
+import { type ConfigProblem, inFileOrder } from './problem.ts'
+import { readText } from './read-text.ts'
+import { configSchema, type DenyStatus } from './schema.ts'
+import { type Path, YamlDocument } from './yaml-document.ts'
+
+/** A configuration file that has been checked. */
+export interface Config {
+  readonly rules: RuleOptions[]
+  /** The dimensions that forward auth takes from headers of the gateway. */
+  readonly headers: HeaderDimensions
+  /** The status of a refusal by forward auth, where the gateway does not ask for another. Default: 429. */
+  readonly denyStatus: DenyStatus
+}
+
+/** Reads a configuration file; or lists everything that is wrong with it, in the order of the file. */
+export function loadConfig(file: string): { config: Config } | { problems: ConfigProblem[] } {
+  const read = readText(file)
+  if ('problem' in read) return { problems: [read.problem] }
+  return parseConfig(read.text)
+}
+
+/** The same for a text. */
+export function parseConfig(text: string): { config: Config } | { problems: ConfigProblem[] } {
+  const document = new YamlDocument(text)
+  const read = document.read()
+  if ('problems' in read) return { problems: inFileOrder(read.problems) }
+  const checked = configSchema.safeParse(read.value)
+  const issues = checked.success ? [] : checked.error.issues
+  const misshapen = new Set(issues.filter(({ path }) => path[0] === 'rules').map(({ path }) => Number(path[1])))
+  const values = checkValues(rulesOf(read.value), misshapen, document)
+  const problems = [...issues.flatMap((issue) => shapeProblems(issue, document)), ...values]
+  if (!checked.success || problems.length > 0) return { problems: inFileOrder(problems) }
+  const { rules, forwardAuth, denyStatus = 429 } = checked.data
+  return { config: { rules: rules as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus } }
+}
+
+function rulesOf(value: unknown): readonly unknown[] {
+  const rules = (value as { rules?: unknown } | null)?.rules
+  return Array.isArray(rules) ? rules : []
+}
+
+/** What is used of an issue of zod; the schema's messages say what was expected. */
+interface Issue {
+  readonly code: string
+  readonly path: PropertyKey[]
+  readonly message: string
+  readonly keys?: string[]
+}
+
+function shapeProblems({ code, path, message, keys = [] }: Issue, document: YamlDocument): ConfigProblem[] {
+  const steps = path.map((step) => (typeof step === 'number' ? step : String(step)))
+  if (code === 'unrecognized_keys') {
+    return keys.map((key) => {
+      const what = `${fieldOf([...steps, key])} does not exist`
+      return { ...document.positionOfKey(steps, key), what, expected: message }
+    })
+  }
+  if (code === 'invalid_key') {
+    const what = `${fieldOf(steps)} cannot be a dimension here`
+    return [{ ...document.positionOfKey(steps.slice(0, -1), String(steps.at(-1))), what, expected: message }]
+  }
+  const what = `${steps.length === 0 ? 'the file' : fieldOf(steps)} is ${document.show(steps)}`
+  return [{ ...document.positionOf(steps), what, expected: message }]
+}
+
+function fieldOf(path: Path): string {
+  return path.reduce<string>((field, step) => {
+    if (typeof step === 'number') return `${field}[${step}]`
+    return field === '' ? step : `${field}.${step}`
+  }, '')
+}

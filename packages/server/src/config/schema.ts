@@ -1,0 +1,56 @@
+import type { RuleOptions } from 'tidegate'
+import { z } from 'zod'
+import { ownDimensions } from '../forward-auth/forwarded-descriptor.ts'
+
+/** The statuses that a refusal of forward auth can have; nginx understands the first two alone. */
+export const denyStatuses = [401, 403, 429] as const
+export type DenyStatus = (typeof denyStatuses)[number]
+
+/** What the value of a field must be, in the words of the error: every message of this schema is one. */
+const text = z.string({ error: 'a string' })
+
+/**
+ * The shape of a rule. What its values must be is the library's to say; a field that the library
+ * has and that is missing here does not compile.
+ */
+const ruleShape = {
+  name: text,
+  match: z.record(z.string(), text, { error: 'dimensions and the values to match' }).optional(),
+  key: z.array(text, { error: 'a list of dimensions' }).optional(),
+  limit: z.number({ error: 'a whole number' }),
+  window: z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1s', '1m', '1h', '7d'" }),
+  algorithm: text.optional(),
+  description: text.optional(),
+} satisfies Record<keyof RuleOptions, z.ZodType>
+
+const dimension = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/)
+  .refine((name) => !ownDimensions.some((own) => own === name))
+
+const headerName = z
+  .string({ error: 'the name of a header' })
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'the name of a header' })
+  .transform((name) => name.toLowerCase())
+
+const dimensionExpected = `a dimension other than ${ownDimensions.join(', ')}: a letter, then letters, digits, '_', '-' or '.'`
+
+/** The shape of a configuration file. */
+export const configSchema = mapping({
+  rules: z.array(mapping(ruleShape), { error: 'a list of rules' }),
+  forwardAuth: mapping({
+    headers: z
+      .record(dimension, headerName, {
+        error: ({ code }) => (code === 'invalid_key' ? dimensionExpected : 'dimensions and the headers that give them'),
+      })
+      .optional(),
+  }).optional(),
+  denyStatus: z.literal([...denyStatuses], { error: `one of ${denyStatuses.join(', ')}` }).optional(),
+})
+
+function mapping<Shape extends z.ZodRawShape>(shape: Shape) {
+  const fields = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `one of ${fields}` : `a mapping with ${fields}`),
+  })
+}

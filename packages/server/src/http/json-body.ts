@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { ServiceError } from '../errors.ts'
+
+/** The most bytes of a request body. */
+export const BODY_LIMIT = 65_536
+
+/**
+ * Takes `application/json` alone, and as bytes: they are read when the request is handled, so that
+ * an error in them is the error of that request and does not cost its connection.
+ */
+export function acceptJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.addHook('onRequest', async ({ headers }) => {
+    const encoding = headers['content-encoding']
+    if (encoding === undefined || encoding === 'identity') return
+    const expected = 'a body that is not compressed'
+    throw new ServiceError('ERR_UNSUPPORTED_MEDIA_TYPE', `content-encoding: expected ${expected}`, {
+      field: 'content-encoding',
+      expected,
+    })
+  })
+}
+
+/**
+ * The body of a request, as what the schema makes of it. A key that stands there twice has its last value.
+ * @throws ServiceError `ERR_NOT_UTF8`, `ERR_MALFORMED_JSON`, `ERR_INVALID_BODY`
+ */
+export function readBody<Schema extends z.ZodType>(request: FastifyRequest, schema: Schema): z.output<Schema> {
+  return readShape(parseJson(request.body), schema)
+}
+
+/**
+ * A value as what the schema makes of it. The schema's messages say what was expected.
+ * @throws ServiceError `ERR_INVALID_BODY`, naming the first field that is wrong
+ */
+export function readShape<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value)
+  if (success) return data
+  const [issue] = error.issues as [z.core.$ZodIssue]
+  const [unknownKey] = issue.code === 'unrecognized_keys' ? issue.keys : []
+  const field = [...issue.path, ...(unknownKey === undefined ? [] : [unknownKey])].join('.') || 'body'
+  const found = unknownKey === undefined ? '' : '; there is no such field'
+  throw new ServiceError('ERR_INVALID_BODY', `${field}: expected ${issue.message}${found}`, {
+    field,
+    expected: issue.message,
+  })
+}
+
+function parseJson(body: unknown): unknown {
+  const text = decode(body instanceof Uint8Array ? body : new Uint8Array())
+  try {
+    return JSON.parse(text)
+  } catch {
+    const expected = 'a JSON text'
+    throw new ServiceError('ERR_MALFORMED_JSON', `body: expected ${expected}`, { field: 'body', expected })
+  }
+}
+
+/** Strict: a decoder that replaces what it cannot read would count two users as one. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    const expected = 'UTF-8'
+    throw new ServiceError('ERR_NOT_UTF8', `body: expected ${expected}`, { field: 'body', expected, cause })
+  }
+}

@@ -1,0 +1,63 @@
+import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import type { Gate, Store } from 'tidegate'
+import type { DenyStatus } from '../config/schema.ts'
+import type { HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
+import type { Trust } from '../settings/trust.ts'
+import { answerClientError } from './client-error.ts'
+import { forwardAuthRoute } from './forward-auth-route.ts'
+import { healthRoutes, type Lifecycle } from './health-routes.ts'
+import { BODY_LIMIT } from './json-body.ts'
+import { limitRoutes } from './limit-routes.ts'
+import { problemOf, sendProblem } from './problem.ts'
+import { startPageRoute } from './start-page-route.ts'
+import { answerUnknownRoutes, takeAllMethods } from './unknown-routes.ts'
+
+export interface ServiceOptions {
+  readonly gate: Gate
+  /** The store of the gate, asked whether it is there. */
+  readonly store: Store
+  readonly isTrusted: Trust
+  readonly headers: HeaderDimensions
+  readonly denyStatus: DenyStatus
+  readonly logger: Logger
+  readonly lifecycle: Lifecycle
+}
+
+/** The HTTP service, not yet listening. */
+export function createService(options: ServiceOptions): FastifyInstance {
+  const { logger, lifecycle } = options
+  const server: FastifyInstance = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    // Two lines for each decision would cost more than the decision.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: 10_000,
+    // Gateways hand on what browsers sent them, long cookies included.
+    http: { maxHeaderSize: 65_536 },
+    // What arrives on open connections while the service drains is still answered.
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
+  })
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
+    const problem = problemOf(error)
+    if (problem.status === 500) request.log.error({ err: error }, 'unforeseen error')
+    else request.log.debug({ code: problem.code, field: problem.field }, problem.detail)
+    return sendProblem(reply, problem)
+  })
+  server.addHook('onSend', async (_request, reply) => {
+    void reply.header('x-content-type-options', 'nosniff')
+    // A decision that comes from a cache has limited nobody.
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
+    // Tells clients to go elsewhere with their next request, before their connection is closed.
+    if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
+  })
+  takeAllMethods(server)
+  answerUnknownRoutes(server)
+  void server.register(limitRoutes, options)
+  void server.register(forwardAuthRoute, options)
+  void server.register(healthRoutes, options)
+  void server.register(startPageRoute, options)
+  return server
+}

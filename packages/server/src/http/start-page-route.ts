@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import type { Gate } from 'tidegate'
+import type { Rule } from 'tidegate/store'
+
+/** `GET /`: what this is, the rules it serves, and a form to try a request. */
+export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
+  const script = readPublic('start-page.js')
+  const style = readPublic('start-page.css')
+  const page = fill(readPublic('start-page.html'), {
+    style: `<style>${style}</style>`,
+    script: `<script type="module">${script}</script>`,
+    rules: gate.rules.map(ruleRow).join('\n'),
+    version: escapeHtml(gate.version),
+  })
+  const headers = {
+    'content-security-policy': policy(script, style),
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+  }
+  server.get('/', async (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page))
+}
+
+/** Nothing may run or be fetched but this page's own two blocks and this service's own answers. */
+function policy(script: string, style: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashSource(script)}`,
+    `style-src ${hashSource(style)}`,
+    "connect-src 'self'",
+    // The empty icon, without which browsers ask for /favicon.ico.
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+function ruleRow({ name, match, key, limit, windowMs, description }: Rule): string {
+  const applies =
+    match.length === 0 ? 'every request' : match.map(([dimension, value]) => `${dimension} = ${value}`).join(', ')
+  const cells = [
+    `<th scope="row">${escapeHtml(name)}<p>${escapeHtml(description ?? '')}</p></th>`,
+    `<td>${escapeHtml(applies)}</td>`,
+    `<td>${escapeHtml(key.join(', ') || 'all together')}</td>`,
+    `<td class="number">${limit.toLocaleString('en-US')}</td>`,
+    `<td class="number">${durationText(windowMs)}</td>`,
+  ]
+  return `<tr>${cells.join('')}</tr>`
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+] as const
+
+function durationText(ms: number): string {
+  const [size, unit] = UNITS.find(([divisor]) => ms % divisor === 0) ?? [1, 'ms']
+  return `${(ms / size).toLocaleString('en-US')} ${unit}`
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
+}
+
+/** Puts each part where the template has `<!-- name -->`. */
+function fill(template: string, parts: Record<string, string>): string {
+  return template.replace(/<!-- (\w+) -->/g, (comment, name: string) => parts[name] ?? comment)
+}
+
+/** Found from `src` and from `dist` alike. */
+function readPublic(name: string): string {
+  return readFileSync(new URL(`../../public/${name}`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,224 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { serviceErrorCodes, statusOfCode } from './errors.ts'
+import { withoutPadding } from './testing/markdown-table.ts'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'tidegate-main-'))
+const started: ChildProcessWithoutNullStreams[] = []
+afterAll(() => {
+  for (const child of started) if (child.exitCode === null) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+interface Program {
+  child: ChildProcessWithoutNullStreams
+  output: () => { stdout: string; stderr: string }
+  code: Promise<number | null>
+}
+
+function run(...args: string[]): Program {
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { PATH: process.env['PATH'] } })
+  started.push(child)
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)))
+  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)))
+  return { child, output: () => output, code: once(child, 'close').then(([code]) => code as number | null) }
+}
+
+async function finished(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const { code, output } = run(...args)
+  return { code: await code, ...output() }
+}
+
+async function serving(...args: string[]): Promise<Program & { url: string }> {
+  const program = run('serve', '--http', '0', ...args)
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const [, url] = /listening on (http:\S+)/.exec(program.output().stderr) ?? []
+    if (url !== undefined) return { ...program, url }
+    if (program.child.exitCode !== null || Date.now() > deadline) throw new Error(JSON.stringify(program.output()))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+function file(name: string, content: string): string {
+  writeFileSync(join(folder, name), content)
+  return name
+}
+
+describe('tidegate', () => {
+  test('--help and --version', async () => {
+    const help = await finished('--help')
+    expect([help.code, help.stderr]).toEqual([0, ''])
+    expect(help.stdout).toMatch(/^Usage:\n {2}tidegate serve/)
+    expect(help.stdout).toContain('--trust-proxy LIST')
+    expect(await finished('--version')).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
+  })
+
+  test.each([
+    [[], 'no command: expected serve or validate'],
+    [['constructor'], 'constructor: expected serve or validate'],
+    [['validate'], 'validate: expected the name of one file'],
+    [['validate', 'a', 'b'], 'validate: expected the name of one file'],
+    [
+      ['serve', '--port', '1'],
+      '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+    ],
+    [['serve', '--http', 'x'], '--http: expected a port from 0 to 65535; received "x"'],
+  ])('%j is one line on stderr and exit code 1', async (args, message) => {
+    expect(await finished(...args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `tidegate: ${message}\nSee tidegate --help.\n`,
+    })
+  })
+
+  test('validate says ok, or what is wrong', async () => {
+    const rule = '  - { name: a, limit: 1, window: 1s }\n'
+    expect(await finished('validate', file('good.yaml', `rules:\n${rule}`))).toEqual({
+      code: 0,
+      stdout: 'good.yaml: ok, 1 rule\n',
+      stderr: '',
+    })
+    expect((await finished('validate', file('none.yaml', 'rules: []'))).stdout).toBe('none.yaml: ok, 0 rules\n')
+    const stderr = 'bad.yaml:3:13: rules[1].name is "a", as rules[0].name is, expected a name that no other rule has\n'
+    expect(await finished('validate', file('bad.yaml', `rules:\n${rule}${rule}`))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr,
+    })
+    expect(await finished('serve', '--config', 'bad.yaml')).toEqual({ code: 1, stdout: '', stderr })
+  })
+
+  test('a port that is taken is an error, not a stack', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const { code, stderr } = await finished('serve', '--http', String(port))
+    taken.close()
+    expect([code, stderr]).toEqual([
+      1,
+      `tidegate: cannot listen on 127.0.0.1:${port}: it is in use\nSee tidegate --help.\n`,
+    ])
+  })
+})
+
+describe('tidegate serve', () => {
+  test('prints and logs the port it took, and serves the example rules', async () => {
+    const { url, output, child, code } = await serving()
+    expect(await (await fetch(url)).text()).toContain('order-per-tenant')
+    child.kill('SIGINT')
+    expect(await code).toBe(0)
+    const lines = output().stdout.trim().split('\n')
+    const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(logged).toContainEqual(expect.objectContaining({ msg: 'listening', address: url, rules: 3 }))
+    expect(logged.at(-1)).toMatchObject({ msg: 'drained' })
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s under load fails no request, and ends with 0', async (signal) => {
+    const { url, child, code } = await serving(
+      '--config',
+      file('load.yaml', 'rules: [{ name: a, limit: 4000000, window: 1m }]'),
+    )
+    const results: (number | string)[] = []
+    let refused = 0
+    const clients = Array.from({ length: 20 }, async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      for (;;) {
+        const result = await ask(url, agent)
+        // Nobody listens any more: where a load balancer goes elsewhere, and nothing was sent.
+        if (result === 'ECONNREFUSED') return refused++
+        results.push(result)
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const before = results.length
+    child.kill(signal)
+    await Promise.all(clients)
+    expect(await code).toBe(0)
+    expect(before).toBeGreaterThan(20)
+    expect(results.length).toBeGreaterThan(before)
+    expect(refused).toBe(20)
+    expect(results.filter((result) => result !== 200)).toEqual([])
+  })
+
+  test('a request that is half sent when the signal comes is finished', async () => {
+    const { url, child, code } = await serving()
+    const sent = request(`${url}/v1/limit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': 17 },
+    })
+    sent.write('{"descript')
+    const answered = once(sent, 'response')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    child.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    expect(child.exitCode).toBeNull()
+    sent.end('or":{}}')
+    const [response] = (await answered) as [import('node:http').IncomingMessage]
+    expect([response.statusCode, response.headers['connection']]).toEqual([200, 'close'])
+    response.resume()
+    expect(await code).toBe(0)
+  })
+
+  test('a second signal ends it at once', async () => {
+    const { url, child, code } = await serving()
+    const hanging = request(`${url}/v1/limit`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': 17 },
+    })
+    hanging.on('error', () => undefined).write('{')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    child.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const second = performance.now()
+    child.kill('SIGINT')
+    expect(await code).toBe(1)
+    expect(performance.now() - second).toBeLessThan(3000)
+  })
+
+  test('starts with Redis down, and warns', async () => {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const { port } = probe.address() as { port: number }
+    probe.close()
+    const { url, output, child, code } = await serving('--redis', `redis://user:secret@127.0.0.1:${port}`)
+    expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect(output().stdout).toContain('Redis is not reachable')
+    expect(output().stdout).not.toContain('secret')
+    child.kill('SIGTERM')
+    expect(await code).toBe(0)
+  })
+})
+
+test('each error of the service is in the reference, with its status', () => {
+  const reference = readFileSync(new URL('../../../docs/reference/service.md', import.meta.url), 'utf8')
+  const rows = Object.entries(serviceErrorCodes).map(([code, doc]) => {
+    const status =
+      code === 'ERR_INVALID_SETTING' || code === 'ERR_CANNOT_LISTEN'
+        ? '–'
+        : statusOfCode[code as keyof typeof statusOfCode]
+    return `| \`${code}\` | ${status} | ${doc} |`
+  })
+  expect(withoutPadding(reference)).toContain(withoutPadding(rows.join('\n')))
+})
+
+function ask(url: string, agent: Agent): Promise<number | string> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json' }
+    const sent = request(`${url}/v1/limit`, { method: 'POST', headers, agent }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+      response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'))
+    })
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'))
+    sent.end('{"descriptor":{}}')
+  })
+}

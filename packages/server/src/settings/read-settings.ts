@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util'
+import { ServiceError } from '../errors.ts'
+import { type Setting, type SettingName, type Settings, settings } from './settings.ts'
+
+const table = Object.entries(settings) as [SettingName, Setting<unknown>][]
+
+/**
+ * The settings of the command line; where that says nothing, of the environment; else the defaults.
+ * An environment variable that is empty counts as not set.
+ * @throws ServiceError `ERR_INVALID_SETTING`, naming the flag or the variable
+ */
+export function readSettings(args: string[], environment: NodeJS.ProcessEnv): Settings {
+  const flags = readFlags(args)
+  const values = table.map(([name, setting]) => {
+    const flag = flags.get(setting.flag)
+    if (flag !== undefined) return [name, readValue(setting, setting.flag, flag)]
+    const variable = environment[setting.environment] || undefined
+    if (variable !== undefined) return [name, readValue(setting, setting.environment, variable)]
+    return [name, setting.read(setting.default)]
+  })
+  return Object.fromEntries(values) as Settings
+}
+
+function readValue(setting: Setting<unknown>, source: string, text: string): unknown {
+  const value = text === '' ? undefined : setting.read(text)
+  if (value !== undefined) return value
+  throw refusal(source, setting.expected, `received ${JSON.stringify(text)}`)
+}
+
+function readFlags(args: string[]): Map<string, string> {
+  const options = Object.fromEntries(table.map(([, { flag }]) => [flag.slice(2), { type: 'string' as const }]))
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true, allowPositionals: true })
+  const flags = new Map<string, string>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') throw refusal(token.value, 'flags only', 'this is none')
+    if (token.kind === 'option-terminator') continue
+    const setting = table.find(([, { flag }]) => flag === token.rawName)?.[1]
+    if (setting === undefined) throw refusal(token.rawName, `one of ${knownFlags()}`, 'there is no such flag')
+    if (flags.has(setting.flag)) throw refusal(setting.flag, 'the flag once', 'it stands there twice')
+    if (token.value === undefined) throw refusal(setting.flag, setting.expected, 'received nothing')
+    flags.set(setting.flag, token.value)
+  }
+  return flags
+}
+
+function knownFlags(): string {
+  return table.map(([, { flag }]) => flag).join(', ')
+}
+
+function refusal(field: string, expected: string, found: string): ServiceError {
+  return new ServiceError('ERR_INVALID_SETTING', `${field}: expected ${expected}; ${found}`, { field, expected })
+}

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url'
+import { type LogLevel, readLogLevel } from './log-level.ts'
+import { readRedisUrl } from './redis-url.ts'
+import { readTrust, type Trust } from './trust.ts'
+
+/** One setting: everything that is known of it stands in its one row. */
+export interface Setting<Value> {
+  readonly flag: `--${string}`
+  readonly environment: `TIDEGATE_${string}`
+  /** What stands for the value in the help. */
+  readonly placeholder: string
+  /** The text that is read where neither the flag nor the environment gives one. */
+  readonly default: string
+  /** The default in words, where the text itself would not be understood. */
+  readonly defaultDoc?: string
+  readonly doc: string
+  /** What a value must be, in the words of the error. */
+  readonly expected: string
+  /** The value of a text; undefined where it has none. */
+  readonly read: (text: string) => Value | undefined
+}
+
+/** The rules that are served where no file is named; shipped with this package. */
+export const exampleConfigFile: string = fileURLToPath(new URL('../../config/example.yaml', import.meta.url))
+
+/** The table that flags, environment, defaults, help and docs/reference/service.md come from. */
+export const settings = {
+  config: {
+    flag: '--config',
+    environment: 'TIDEGATE_CONFIG',
+    placeholder: 'FILE',
+    default: exampleConfigFile,
+    defaultDoc: 'the example rules of this package',
+    doc: 'The rules, as YAML or JSON.',
+    expected: 'the name of a file',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  redis: {
+    flag: '--redis',
+    environment: 'TIDEGATE_REDIS',
+    placeholder: 'URL',
+    default: '',
+    defaultDoc: 'counts are kept in memory',
+    doc: 'Where counts are shared: redis://[user:password@]host[:port][/database], or rediss:// for TLS.',
+    expected: 'a URL such as redis://user:password@host:6379/0',
+    read: readRedisUrl,
+  } satisfies Setting<string | null>,
+  http: {
+    flag: '--http',
+    environment: 'TIDEGATE_HTTP',
+    placeholder: 'PORT',
+    default: '8080',
+    doc: 'The port to listen on; 0 takes any free one, which is logged and printed.',
+    expected: 'a port from 0 to 65535',
+    read: readPort,
+  } satisfies Setting<number>,
+  host: {
+    flag: '--host',
+    environment: 'TIDEGATE_HOST',
+    placeholder: 'ADDRESS',
+    default: '127.0.0.1',
+    doc: 'The address to listen on; 0.0.0.0 or :: for all.',
+    expected: 'an address or a host name',
+    read: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
+  } satisfies Setting<string>,
+  trustProxy: {
+    flag: '--trust-proxy',
+    environment: 'TIDEGATE_TRUST_PROXY',
+    placeholder: 'LIST',
+    default: '',
+    defaultDoc: 'none',
+    doc: 'The gateways whose X-Forwarded-… and X-Original-… headers are believed: addresses and CIDR ranges, with commas between.',
+    expected: 'addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8',
+    read: readTrust,
+  } satisfies Setting<Trust>,
+  logLevel: {
+    flag: '--log-level',
+    environment: 'TIDEGATE_LOG_LEVEL',
+    placeholder: 'LEVEL',
+    default: 'info',
+    doc: 'What is logged: fatal, error, warn, info, debug, trace or silent.',
+    expected: 'one of fatal, error, warn, info, debug, trace, silent',
+    read: readLogLevel,
+  } satisfies Setting<LogLevel>,
+} as const
+
+export type SettingName = keyof typeof settings
+
+/** The values of all settings. */
+export type Settings = {
+  readonly [Name in SettingName]: Exclude<ReturnType<(typeof settings)[Name]['read']>, undefined>
+}
+
+function readPort(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  return port <= 65535 ? port : undefined
+}

@@ -1,0 +1,59 @@
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import type { Lifecycle } from '../http/health-routes.ts'
+import { createService } from '../http/service.ts'
+import { readTrust } from '../settings/trust.ts'
+
+export interface ListeningService {
+  readonly url: string
+  readonly port: number
+  /** What has been logged, parsed. */
+  readonly log: { level: number; msg: string }[]
+  readonly lifecycle: Lifecycle
+  post(path: string, body: unknown): Promise<Response>
+  close(): Promise<void>
+}
+
+interface Options {
+  rules: RuleOptions[]
+  store?: Store
+  trust?: string
+  headers?: Record<string, string>
+  denyStatus?: 401 | 403 | 429
+}
+
+/** A service on a real socket of loopback, with a clock that stands still at 1,700,000,000,000. */
+export async function listeningService(options: Options): Promise<ListeningService> {
+  const { rules, headers = {}, denyStatus = 429, trust = '' } = options
+  const store = options.store ?? memoryStore({ clock: () => 1_700_000_000_000 })
+  const log: ListeningService['log'] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) })
+  const lifecycle: Lifecycle = { phase: 'serving' }
+  const isTrusted = readTrust(trust)
+  if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
+  const service = createService({
+    gate: createGate({ rules, store }),
+    store,
+    isTrusted,
+    headers,
+    denyStatus,
+    logger,
+    lifecycle,
+  })
+  await service.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = service.server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    port,
+    log,
+    lifecycle,
+    post: (path, body) => {
+      const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }
+      return fetch(`${url}${path}`, init)
+    },
+    close: () => service.close(),
+  }
+}
