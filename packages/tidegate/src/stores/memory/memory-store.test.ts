@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { createLimiter } from '../../limiter.ts'
+import { memoryStore } from './memory-store.ts'
+
+describe('a memory store', () => {
+  test('forgets keys that no longer count as new ones come, without a timer', () => {
+    let now = 0
+    const store = memoryStore({ clock: () => now })
+    const limiter = createLimiter({ name: 'churn', limit: 5, window: 100, store })
+    for (let i = 0; i < 200_000; i++) {
+      now = Math.floor(i / 100)
+      limiter.limitSync(`k${i}`)
+    }
+    // 10,000 keys are live at any time; those that are not are at most about half as many, and a few.
+    expect(store.stats().keys).toBeGreaterThan(9_000)
+    expect(store.stats().keys).toBeLessThan(17_000)
+    expect(store.stats().evicted).toBe(0)
+  })
+
+  test('sweeps the keys of every limiter that shares it', () => {
+    let now = 0
+    const store = memoryStore({ clock: () => now })
+    const still = createLimiter({ name: 'still', limit: 5, window: 100, store })
+    for (let i = 0; i < 5000; i++) still.limitSync(`k${i}`)
+    now = 1000
+    const busy = createLimiter({ name: 'busy', limit: 5, window: 100, store })
+    for (let i = 0; i < 5000; i++) busy.limitSync(`k${i}`)
+    now = 2000
+    for (let i = 5000; i < 10_000; i++) busy.limitSync(`k${i}`)
+    expect(store.stats().keys).toBeLessThan(7000)
+  })
+
+  test('never holds more than maxKeys, and counts what it forgot before its time', () => {
+    const store = memoryStore({ maxKeys: 100 })
+    const limiter = createLimiter({ name: 'few', limit: 5, window: '1h', store })
+    for (let i = 0; i < 1000; i++) limiter.limitSync(`k${i}`)
+    expect(store.stats()).toEqual({ keys: 100, evicted: 900 })
+  })
+
+  test('under a flood of new keys, a key over its limit stays refused', () => {
+    const store = memoryStore({ maxKeys: 1000 })
+    const limiter = createLimiter({ name: 'flood', limit: 3, window: '1h', store })
+    for (let i = 0; i < 10; i++) for (let k = 0; k < 20; k++) limiter.limitSync(`over-${k}`)
+    for (let i = 0; i < 50_000; i++) limiter.limitSync(`flood-${i}`)
+    for (let k = 0; k < 20; k++) expect(limiter.peekSync(`over-${k}`)).toMatchObject({ allowed: false, used: 3 })
+    expect(store.stats().keys).toBe(1000)
+  })
+
+  test('refusals, peeks and a cost of 0 take no room', () => {
+    const store = memoryStore()
+    const limiter = createLimiter({ name: 'none', limit: 1, window: '1h', store })
+    for (let i = 0; i < 1000; i++) {
+      limiter.limitSync(`k${i}`, { cost: 2 })
+      limiter.limitSync(`k${i}`, { cost: 0 })
+      limiter.peekSync(`k${i}`)
+    }
+    expect(store.stats().keys).toBe(0)
+  })
+
+  test('answers synchronously and asynchronously from the same counts', async () => {
+    const limiter = createLimiter({ limit: 3, window: '1h' })
+    expect(limiter.limitSync('k').used).toBe(1)
+    expect((await limiter.limit('k')).used).toBe(2)
+    expect(limiter.peekSync('k').used).toBe(3)
+    await limiter.reset('k')
+    expect(limiter.limitSync('k').used).toBe(1)
+  })
+
+  test.each([
+    [{ maxKeys: 0 }, 'maxKeys: expected a whole number from 1 to 16,000,000, received 0'],
+    [{ maxKeys: 1.5 }, 'maxKeys: expected a whole number'],
+    [{ clock: 5 }, 'clock: expected a function that returns milliseconds since the epoch, received 5'],
+    [{ maxkeys: 5 }, 'maxkeys: unknown option, expected one of clock, maxKeys'],
+  ])('%j is refused', (options, message) => {
+    expect(() => memoryStore(options as object)).toThrow(message)
+  })
+})
