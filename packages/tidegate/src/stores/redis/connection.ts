@@ -8,7 +8,7 @@ export interface Connection {
 
 /** What is used of an ioredis client (https://github.com/redis/ioredis). */
 export interface IoredisClient {
-  call(command: string, ...args: (string | string[])[]): Promise<unknown>
+  call(command: string, args: string[]): Promise<unknown>
   readonly isCluster?: boolean
 }
 
