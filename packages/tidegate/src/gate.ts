@@ -33,8 +33,8 @@ export interface Gate {
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
-  /** Forgets the keys of this request in every rule that matches it. Resolves to whether anything was counted. */
-  reset(descriptor: Descriptor): Promise<boolean>
+  /** Forgets the keys of this request in every rule that matches it. */
+  reset(descriptor: Descriptor): Promise<void>
   /** How often each rule was skipped because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
   /** Further calls are errors. Closes the store if the gate made it. */
@@ -83,10 +83,9 @@ class RuleGate implements Gate {
     return this.#decideSync(descriptor, options, 'peek')
   }
 
-  async reset(descriptor: Descriptor): Promise<boolean> {
+  async reset(descriptor: Descriptor): Promise<void> {
     const checks = this.#checks(descriptor, undefined)
-    const counted = await Promise.all(checks.map(({ rule, key }) => this.#store.reset(rule, key)))
-    return counted.includes(true)
+    await Promise.all(checks.map(({ rule, key }) => this.#store.reset(rule, key)))
   }
 
   skipped(): ReadonlyMap<string, number> {

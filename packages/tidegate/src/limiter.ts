@@ -32,8 +32,8 @@ export interface Limiter {
   peek(key: string, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(key: string, options?: RequestOptions): Decision
-  /** Forgets one key, exactly that. Resolves to whether anything was counted under it. */
-  reset(key: string): Promise<boolean>
+  /** Forgets one key, exactly that. */
+  reset(key: string): Promise<void>
   /** Further calls are errors. Closes the store if the limiter made it. */
   close(): Promise<void>
 }
@@ -102,9 +102,9 @@ class SingleLimiter implements Limiter {
     return this.#decideSync(key, options, 'peek')
   }
 
-  async reset(key: string): Promise<boolean> {
+  async reset(key: string): Promise<void> {
     this.#ensureOpen()
-    return this.#store.reset(this.#rule, checkKey(key, 'key'))
+    await this.#store.reset(this.#rule, checkKey(key, 'key'))
   }
 
   async close(): Promise<void> {

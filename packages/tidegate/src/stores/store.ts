@@ -30,8 +30,8 @@ export interface Store {
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
   decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]>
-  /** Forgets one key exactly. Resolves to whether anything was stored of it. */
-  reset(rule: Rule, key: Key): Promise<boolean>
+  /** Forgets one key, exactly that. */
+  reset(rule: Rule, key: Key): Promise<void>
   /** Asks the store whether it is there. Rejects if not. */
   ping(): Promise<void>
   /** Releases what the store itself has opened; a client handed in stays open. */
@@ -43,7 +43,6 @@ export interface SyncStore extends Store {
   decideSync(checks: readonly Check[], mode: Mode): Verdict[]
   /** The same for a request with one check, without the arrays. */
   decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): Verdict
-  resetSync(rule: Rule, key: Key): boolean
 }
 
 export function isSyncStore(store: Store): store is SyncStore {

@@ -13,6 +13,8 @@ export interface Table {
 
 /** How many keys each new key looks at for one that no longer counts. */
 const SWEPT_PER_NEW_KEY = 3
+/** Below this many keys nothing is swept: they cost little, and a clock that steps back finds them still there. */
+const FEW_KEYS = 1024
 /** How many keys are compared when one has to go. */
 const COMPARED = 64
 
@@ -52,7 +54,7 @@ export class KeyedStates {
   }
 
   add(table: Table, name: string, state: unknown, clock: number): void {
-    this.sweep(SWEPT_PER_NEW_KEY, clock)
+    if (this.#size >= FEW_KEYS) this.sweep(SWEPT_PER_NEW_KEY, clock)
     if (this.#size >= this.#maxKeys) this.#evict(clock)
     table.states.set(name, state)
     this.#size++

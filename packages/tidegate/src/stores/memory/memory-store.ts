@@ -91,17 +91,8 @@ class InMemoryStore implements MemoryStore {
     return this.decideSync(checks, mode)
   }
 
-  resetSync(rule: Rule, key: Key): boolean {
-    const table = this.#tableOf(rule)
-    const name = joinKey(key)
-    const state = table.states.get(name)
-    const counted = state !== undefined && !table.algorithm.idle(state, rule, this.clock())
-    this.#keys.delete(table, name)
-    return counted
-  }
-
-  async reset(rule: Rule, key: Key): Promise<boolean> {
-    return this.resetSync(rule, key)
+  async reset(rule: Rule, key: Key): Promise<void> {
+    this.#keys.delete(this.#tableOf(rule), joinKey(key))
   }
 
   async ping(): Promise<void> {

@@ -82,12 +82,12 @@ class RedisStore implements Store {
     })
   }
 
-  async reset(rule: Rule, key: Key): Promise<boolean> {
+  async reset(rule: Rule, key: Key): Promise<void> {
     this.#ensureOpen()
     const name = this.#keyOf(rule, key)
     // What was asked before the reset is sent before it.
     this.#batcher.flush()
-    return (await this.#ask(['DEL', name])) === 1
+    await this.#ask(['DEL', name])
   }
 
   async ping(): Promise<void> {
