@@ -1,22 +1,24 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import { createLimiter, type Limiter } from 'tidegate'
-import type { Outcome } from './findings.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Outcome, Reference } from './findings.ts'
+import { ENGINES, type EngineName } from './memory-engines.ts'
 import type { Plan } from './plan.ts'
-import { read } from './reading.ts'
-import { type Contestant, interleave, ratio, type Series, spread } from './rounds.ts'
+import { interleave, ratio, type Series, spread } from './rounds.ts'
 
-const LIMIT = 1000
-const WINDOW_SECONDS = 60
+const PROGRAM = fileURLToPath(new URL('./memory-process.js', import.meta.url))
 const MANY = 100_000
-/** Requests in random order, made before anything is measured; a power of two, so that going round is one AND. */
-const REQUESTS = 2 ** 19
+const TITLES: Record<EngineName, string> = {
+  sync: 'tidegate `limitSync`',
+  flexible: 'rate-limiter-flexible',
+  awaited: 'tidegate `await limit`',
+  clock: 'Date.now() alone',
+  map: 'Map.get alone',
+}
 
-/** One process, no network: a hot key that is mostly refused, and many keys that are mostly admitted. */
+/** No network: a hot key that is mostly refused, and many keys that are mostly admitted. */
 export async function measureMemory(plan: Plan): Promise<Outcome> {
-  const hot = await measureKeys(['user-000001'], plan, 4_000_000, 400_000)
-  const keys = Array.from({ length: MANY }, (_, i) => `user-${String(i).padStart(6, '0')}`)
-  const requests = Array.from({ length: REQUESTS }, () => keys[Math.floor(Math.random() * MANY)] as string)
-  const many = await measureKeys(requests, plan, REQUESTS, REQUESTS)
+  const hot = await measureKeys(1, plan, { ours: 4_000_000, theirs: 400_000 })
+  const many = await measureKeys(MANY, plan, { ours: 500_000, theirs: 500_000 })
   return {
     findings: [
       { target: 'memoryHot', measured: ratio(hot.sync, hot.flexible) },
@@ -26,79 +28,39 @@ export async function measureMemory(plan: Plan): Promise<Outcome> {
   }
 }
 
-type Results = Record<'sync' | 'flexible' | 'asynchronous' | 'clock' | 'map', Series>
+type Results = Record<EngineName, Series>
 
-async function measureKeys(requests: readonly string[], plan: Plan, ours: number, theirs: number): Promise<Results> {
-  const options = { limit: LIMIT, window: `${WINDOW_SECONDS}s` }
-  const [limiter, awaited] = [createLimiter(options), createLimiter(options)]
-  const flexible = new RateLimiterMemory({ points: LIMIT, duration: WINDOW_SECONDS })
-  const map = new Map(requests.map((key) => [key, { value: 1 }]))
-  const [fast, slow] = [Math.round(ours * plan.scale), Math.round(theirs * plan.scale)]
-  const contestants: Contestant[] = [
-    { name: 'tidegate limitSync', measure: () => rate(fast, () => decideSync(limiter, requests, fast)) },
-    { name: 'rate-limiter-flexible', measure: () => rateOf(slow, () => decideFlexible(flexible, requests, slow)) },
-    { name: 'tidegate await limit', measure: () => rateOf(fast, () => decideAwaited(awaited, requests, fast)) },
-    { name: 'Date.now() alone', measure: () => rate(fast, () => readClock(fast)) },
-    { name: 'Map.get alone', measure: () => rate(fast, () => readMap(map, requests, fast)) },
-  ]
-  const [sync, peer, asynchronous, clock, bare] = await interleave(contestants, plan.rounds)
-  return { sync, flexible: peer, asynchronous, clock, map: bare } as Results
+async function measureKeys(keys: number, plan: Plan, decisions: { ours: number; theirs: number }): Promise<Results> {
+  const processes: ChildProcess[] = []
+  try {
+    const contestants = ENGINES.map((name) => {
+      const engine = fork(PROGRAM, [name, String(keys)])
+      processes.push(engine)
+      const count = Math.round((name === 'flexible' ? decisions.theirs : decisions.ours) * plan.scale)
+      return { name, measure: () => ask(engine, count) }
+    })
+    const series = await interleave(contestants, plan.rounds)
+    return Object.fromEntries(ENGINES.map((name, i) => [name, series[i]])) as Results
+  } finally {
+    for (const engine of processes) engine.disconnect()
+  }
 }
 
-function describe(keys: string, results: Results): Outcome['references'] {
-  return Object.values(results).map((series) => {
-    const measured = spread(series.values.map((value) => value / 1e6))
-    return { what: `Memory, ${keys}: ${series.name}`, measured, unit: 'M/s' }
+function ask(engine: ChildProcess, decisions: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error('a process of the benchmark ended early'))
+    engine.once('exit', ended)
+    engine.once('message', (rate) => {
+      engine.off('exit', ended)
+      resolve(Number(rate))
+    })
+    engine.send(decisions)
   })
 }
 
-function rate(count: number, work: () => void): number {
-  const start = performance.now()
-  work()
-  return (count / (performance.now() - start)) * 1000
-}
-
-async function rateOf(count: number, work: () => Promise<void>): Promise<number> {
-  const start = performance.now()
-  await work()
-  return (count / (performance.now() - start)) * 1000
-}
-
-function decideSync(limiter: Limiter, requests: readonly string[], count: number): void {
-  const mask = requests.length - 1
-  for (let i = 0; i < count; i++) {
-    const { allowed, remaining, retryAfterMs } = limiter.limitSync(requests[i & mask] as string)
-    read(allowed, remaining, retryAfterMs)
-  }
-}
-
-async function decideAwaited(limiter: Limiter, requests: readonly string[], count: number): Promise<void> {
-  const mask = requests.length - 1
-  for (let i = 0; i < count; i++) {
-    const { allowed, remaining, retryAfterMs } = await limiter.limit(requests[i & mask] as string)
-    read(allowed, remaining, retryAfterMs)
-  }
-}
-
-/** It says no by a rejection that carries the same figures. */
-async function decideFlexible(limiter: RateLimiterMemory, requests: readonly string[], count: number): Promise<void> {
-  const mask = requests.length - 1
-  for (let i = 0; i < count; i++) {
-    try {
-      const { remainingPoints } = await limiter.consume(requests[i & mask] as string)
-      read(true, remainingPoints, 0)
-    } catch (refusal) {
-      const { remainingPoints, msBeforeNext } = refusal as RateLimiterRes
-      read(false, remainingPoints, msBeforeNext)
-    }
-  }
-}
-
-function readClock(count: number): void {
-  for (let i = 0; i < count; i++) read(true, Date.now(), 0)
-}
-
-function readMap(map: ReadonlyMap<string, { value: number }>, requests: readonly string[], count: number): void {
-  const mask = requests.length - 1
-  for (let i = 0; i < count; i++) read(true, map.get(requests[i & mask] as string)?.value ?? 0, 0)
+function describe(keys: string, results: Results): Reference[] {
+  return ENGINES.map((name) => {
+    const measured = spread(results[name].values.map((value) => value / 1e6))
+    return { what: `Memory, ${keys}: ${TITLES[name]}`, measured, unit: 'M/s' }
+  })
 }
