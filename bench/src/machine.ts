@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 
 /** The packages whose versions decide what is compared. */
 const PACKAGES = ['ioredis', 'rate-limiter-flexible', 'rolling-rate-limiter']
@@ -9,7 +9,8 @@ const PACKAGES = ['ioredis', 'rate-limiter-flexible', 'rolling-rate-limiter']
 export function describeMachine(redis: string): string {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
   const machine = `${cpus().length} cores, ${memory}, ${process.platform} ${process.arch}`
-  return `${machine}; Node ${process.versions.node}, Redis ${redis}; ${PACKAGES.map(versionOf).join(', ')}`
+  const busy = `load average ${loadavg()[2]?.toFixed(1)} (15 minutes, this run included)`
+  return `${machine}, ${busy}; Node ${process.versions.node}, Redis ${redis}; ${PACKAGES.map(versionOf).join(', ')}`
 }
 
 function versionOf(name: string): string {

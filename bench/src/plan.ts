@@ -15,7 +15,7 @@ export interface Options {
   readonly full: boolean
 }
 
-const FULL: Plan = { rounds: 7, scale: 1 }
+const FULL: Plan = { rounds: 5, scale: 1 }
 const QUICK: Plan = { rounds: 1, scale: 0.05 }
 
 /** @throws Error that names an argument it does not know */
