@@ -11,64 +11,39 @@
   Expiry only collects garbage: it is never earlier than the newest admission + window, and never
   part of a decision.
 ]]
-local REACH, SMALL_ENTRIES, MODULUS = 192, 18, 4294967296
-local ENTRY, TRAILER = '<I6I4', '<I4I4I4I6I6'
-local UNREADABLE = { err = 'UNREADABLE this version cannot read what is stored here' }
-
--- The first entry in low..high whose time is later than `cut`, or whose total over `before` reaches `excess`.
-local function sliding_window_search(key, small, low, high, cut, before, excess)
-  while low < high do
-    local middle = floor((low + high) / 2)
-    local text = small or call('GETRANGE', key, 1 + 10 * middle, 10 + 10 * middle)
-    local time, total = unpack_bytes(ENTRY, text, small and 6 + 10 * middle or 1)
-    if excess and (total - before) % MODULUS >= excess or not excess and time > cut then high = middle
-    else low = middle + 1 end
-  end
-  return low
-end
-
--- Time of the entry at `index`, and the running total of the one before it.
-local function sliding_window_entry(key, small, index)
-  if small then return (unpack_bytes('<I6', small, 6 + 10 * index)), (unpack_bytes('<I4', small, 2 + 10 * index)) end
-  local total, time = unpack_bytes('<I4I6', call('GETRANGE', key, 10 * index - 3, 10 * index + 6))
-  return time, total
-end
-
--- The first entry from `tail` on that is later than `cut`: most often the very next, or one soon after it.
-local function sliding_window_advance(key, small, tail, last, cut)
-  local near = tail + 15 < last and tail + 15 or last
-  local block = small or call('GETRANGE', key, 1 + 10 * tail, 10 + 10 * near)
-  local base = small and 6 or 1 - 10 * tail
-  for index = tail, near do
-    if unpack_bytes('<I6', block, base + 10 * index) > cut then return index end
-  end
-  return sliding_window_search(key, small, near + 1, last, cut)
-end
+local REACH = 192
+local FROM_END = '-192'
+local SMALL_ENTRIES = 18
+local MODULUS = 4294967296
+local ENTRY = '<I6I4'
+local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6'
+local UNREADABLE = 'UNREADABLE this version cannot read what is stored here'
 
 --[[ What `cost` would get at `clock`. Returns an error reply, or
   allowed, used, wait (-1 never), reset, at: `used` and `reset` without this cost; and what commit needs:
   total, length (0: write anew with this total), small, newest, tail, before, oldest, expiry. ]]
 local function sliding_window_evaluate(key, limit, window, cost, clock)
-  local text = redis.pcall('GETRANGE', key, -REACH, -1)
+  local text = attempt('GETRANGE', key, FROM_END, '-1')
   if type(text) == 'table' then return text end
   local size, at, never = #text, clock, cost > limit and -1
   if size == 0 then return not never, 0, never or 0, 0, at, 0, 0 end
   local small, newest, total, length, tail, before, oldest, expiry
   if size == REACH then
-    if byte(text, size) ~= 2 then return UNREADABLE end
-    newest, total, length, tail, before, oldest, expiry = unpack_bytes('<I6I4I4I4I4I6I6', text, REACH - 34)
+    if string.byte(text, size) ~= 2 then return { err = UNREADABLE } end
+    newest, total, length, tail, before, oldest, expiry = unpack_bytes(NEWEST_AND_TRAILER, text, 158)
   else
     length = (size - 5) / 10
-    if byte(text, 1) ~= 1 or length < 1 or length % 1 ~= 0 then return UNREADABLE end
+    if string.byte(text, 1) ~= 1 or length < 1 or length % 1 ~= 0 then return { err = UNREADABLE } end
     small, tail, before, oldest = text, 0, unpack_bytes('<I4I6', text, 2)
     newest, total = unpack_bytes(ENTRY, text, size - 9)
   end
-  if tail >= length or oldest > newest then return UNREADABLE end
+  if tail >= length or oldest > newest then return { err = UNREADABLE } end
   local rebased = newest - clock > window
   if clock < newest and not rebased then at = newest end
   local cut = (rebased and newest or at) - window
   if newest <= cut then return not never, 0, never or 0, 0, at, 0, 0 end
   if oldest <= cut then
+--@include sliding-window-search
     tail = sliding_window_advance(key, small, tail + 1, length - 1, cut)
     oldest, before = sliding_window_entry(key, small, tail)
   end
@@ -77,8 +52,13 @@ local function sliding_window_evaluate(key, limit, window, cost, clock)
   if rebased then return excess <= 0, used, never or excess > 0 and window or 0, window, at, used, 0 end
   local wait = never or 0
   if excess > 0 and not never then
-    local freed = excess > 1 and sliding_window_search(key, small, tail, length - 1, 0, before, excess) or tail
-    wait = (freed > tail and sliding_window_entry(key, small, freed) or oldest) + window - clock
+    local freed = oldest
+    if excess > 1 then
+--@include sliding-window-search
+      local index = sliding_window_search(key, small, tail, length - 1, 0, before, excess)
+      if index > tail then freed = sliding_window_entry(key, small, index) end
+    end
+    wait = freed + window - clock
   end
   return excess <= 0, used, wait, newest + window - clock, at, total, length, small, newest, tail, before, oldest, expiry
 end

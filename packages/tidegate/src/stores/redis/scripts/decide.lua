@@ -16,9 +16,9 @@
 --@include prelude
 --@include ../../../algorithms/sliding-window/sliding-window
 --@include ../../../algorithms/sliding-window/sliding-window-commit
-local now, injected = tonumber(ARGV[1]), true
+local now, injected, floor = tonumber(ARGV[1]), true, math.floor
 if not now then
-  local time = call('TIME')
+  local time = redis.call('TIME')
   now, injected = time[1] * 1000 + floor(time[2] / 1000), false
 end
 local limits, windows, quotas = {}, {}, tonumber(ARGV[2])
@@ -26,35 +26,13 @@ for quota = 1, quotas do
   limits[quota], windows[quota] = tonumber(ARGV[1 + 2 * quota]), tonumber(ARGV[2 + 2 * quota])
 end
 local reply, filled, argument, check = { now }, 1, 3 + 2 * quotas, 1
-
-local function put_general(allowed, used, wait, reset, ahead)
-  reply[filled + 1], reply[filled + 2] = (allowed and -1 or -2) - 2 * ahead, used
-  if allowed then reply[filled + 3], filled = reset, filled + 3
-  else reply[filled + 3], reply[filled + 4], filled = wait, reset, filled + 4 end
-end
-
-local function put_charged(used, cost, window, reset, at)
-  if cost == 0 then return put_general(true, used, 0, reset, at - now) end
-  if at == now then filled = filled + 1 reply[filled] = used + cost return end
-  put_general(true, used + cost, 0, window + at - now, at - now)
-end
-
-local function put_error(text, count)
-  for i = 1, count do filled = filled + 1 reply[filled] = i == 1 and text or '' end
-end
-
--- The next operation: limit, window, cost, whether it only peeks, whether more checks belong to its request.
-local function next_operation()
-  local operation, cost = tonumber(ARGV[argument]), 1
-  argument = argument + 1
-  if floor(operation / 4) % 2 == 1 then cost = tonumber(ARGV[argument]) argument = argument + 1 end
-  local quota = floor(operation / 8)
-  return limits[quota], windows[quota], cost, floor(operation / 2) % 2 == 1, operation % 2 == 1
-end
---@include decide-one
---@include decide-several
+local known, limit, window, cost, weighted, peek, more
 while check <= #KEYS do
-  local limit, window, cost, peek, more = next_operation()
-  if more then decide_several(limit, window, cost, peek) else decide_one(limit, window, cost, peek) end
+--@include next-operation
+  if more then
+--@include decide-several
+  else
+--@include decide-one
+  end
 end
 return reply

@@ -1,3 +1,3 @@
--- Names that every part uses. `call` raises a script error; redis.pcall returns it.
-local call, unpack_bytes, pack_bytes = redis.call, struct.unpack, struct.pack
-local floor, byte, sub = math.floor, string.byte, string.sub
+-- Names of what nearly every decision uses. Each that a function uses costs each call of the script: the rest is
+-- written out where it is used. `attempt` returns an error reply instead of raising it.
+local attempt, unpack_bytes, pack_bytes, sub = redis.pcall, struct.unpack, struct.pack, string.sub
