@@ -16,49 +16,60 @@ local FROM_END = '-192'
 local SMALL_ENTRIES = 18
 local MODULUS = 4294967296
 local ENTRY = '<I6I4'
-local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6'
+local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6I1'
 local UNREADABLE = 'UNREADABLE this version cannot read what is stored here'
 
---[[ What `cost` would get at `clock`. Returns an error reply, or
-  allowed, used, wait (-1 never), reset, at: `used` and `reset` without this cost; and what commit needs:
-  total, length (0: write anew with this total), small, newest, tail, before, oldest, expiry. ]]
-local function sliding_window_evaluate(key, limit, window, cost, clock)
-  local text = attempt('GETRANGE', key, FROM_END, '-1')
-  if type(text) == 'table' then return text end
-  local size, at, never = #text, clock, cost > limit and -1
-  if size == 0 then return not never, 0, never or 0, 0, at, 0, 0 end
-  local small, newest, total, length, tail, before, oldest, expiry
-  if size == REACH then
-    if string.byte(text, size) ~= 2 then return { err = UNREADABLE } end
-    newest, total, length, tail, before, oldest, expiry = unpack_bytes(NEWEST_AND_TRAILER, text, 158)
+--[[ What `cost` would get at `now`, as statements: a function would be made again by each call of the script.
+  Reads key, limit, window, cost, now. Sets failed, or allowed, used, wait (-1 never), reset, at: `used` and `reset`
+  without this cost; and what commit needs: total, length (0: write anew with this total), small, newest, tail,
+  before, oldest, expiry. ]]
+local text = attempt('GETRANGE', key, FROM_END, '-1')
+local size, mark = #text, 2
+failed, at, used, reset, total, length, small = nil, now, 0, 0, 0, 0, nil
+allowed, wait = cost <= limit, cost > limit and -1 or 0
+if size == REACH then
+  newest, total, length, tail, before, oldest, expiry, mark = unpack_bytes(NEWEST_AND_TRAILER, text, 158)
+  if mark ~= 2 then length = 0 failed = UNREADABLE end
+elseif text.err then failed = text.err
+elseif size > 0 then
+  length, small, tail, mark = (size - 5) / 10, text, 0, string.byte(text)
+  if mark ~= 1 or length < 1 or length % 1 ~= 0 then length = 0 failed = UNREADABLE
   else
-    length = (size - 5) / 10
-    if string.byte(text, 1) ~= 1 or length < 1 or length % 1 ~= 0 then return { err = UNREADABLE } end
-    small, tail, before, oldest = text, 0, unpack_bytes('<I4I6', text, 2)
+    before, oldest = unpack_bytes('<I4I6', text, 2)
     newest, total = unpack_bytes(ENTRY, text, size - 9)
   end
-  if tail >= length or oldest > newest then return { err = UNREADABLE } end
-  local rebased = newest - clock > window
-  if clock < newest and not rebased then at = newest end
-  local cut = (rebased and newest or at) - window
-  if newest <= cut then return not never, 0, never or 0, 0, at, 0, 0 end
-  if oldest <= cut then
+end
+if length > 0 then
+  if tail >= length or oldest > newest then failed = UNREADABLE
+  elseif newest <= now - window then total, length = 0, 0
+  elseif newest - now > window then
+    -- The clock came right after having been far ahead: what is live counts as made now.
+    if oldest <= newest - window then
 --@include sliding-window-search
-    tail = sliding_window_advance(key, small, tail + 1, length - 1, cut)
-    oldest, before = sliding_window_entry(key, small, tail)
-  end
-  local used = (total - before) % MODULUS
-  local excess = used + cost - limit
-  if rebased then return excess <= 0, used, never or excess > 0 and window or 0, window, at, used, 0 end
-  local wait = never or 0
-  if excess > 0 and not never then
-    local freed = oldest
-    if excess > 1 then
---@include sliding-window-search
-      local index = sliding_window_search(key, small, tail, length - 1, 0, before, excess)
-      if index > tail then freed = sliding_window_entry(key, small, index) end
+      tail = sliding_window_advance(key, small, tail + 1, length - 1, newest - window)
+      oldest, before = sliding_window_entry(key, small, tail)
     end
-    wait = freed + window - clock
+    used = (total - before) % MODULUS
+    allowed, reset, total, length = used + cost <= limit, window, used, 0
+    if wait == 0 and not allowed then wait = window end
+  else
+    if now < newest then at = newest end
+    if oldest <= at - window then
+--@include sliding-window-search
+      tail = sliding_window_advance(key, small, tail + 1, length - 1, at - window)
+      oldest, before = sliding_window_entry(key, small, tail)
+    end
+    used = (total - before) % MODULUS
+    local excess = used + cost - limit
+    allowed, reset = excess <= 0, newest + window - now
+    if excess > 0 and wait == 0 then
+      local freed = oldest
+      if excess > 1 then
+--@include sliding-window-search
+        local index = sliding_window_search(key, small, tail, length - 1, 0, before, excess)
+        if index > tail then freed = sliding_window_entry(key, small, index) end
+      end
+      wait = freed + window - now
+    end
   end
-  return excess <= 0, used, wait, newest + window - clock, at, total, length, small, newest, tail, before, oldest, expiry
 end

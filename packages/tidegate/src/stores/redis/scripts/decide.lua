@@ -14,8 +14,6 @@
            request that cannot be decided one error text in the place of its first check, and '' for the others
 ]]
 --@include prelude
---@include ../../../algorithms/sliding-window/sliding-window
---@include ../../../algorithms/sliding-window/sliding-window-commit
 local now, injected, floor = tonumber(ARGV[1]), true, math.floor
 if not now then
   local time = redis.call('TIME')
@@ -27,12 +25,39 @@ for quota = 1, quotas do
 end
 local reply, filled, argument, check = { now }, 1, 3 + 2 * quotas, 1
 local known, limit, window, cost, weighted, peek, more
+local failed, allowed, used, wait, reset, at, total, length, small, newest, tail, before, oldest, expiry
 while check <= #KEYS do
+  local steps, first, count, admitted, broken = nil, check, 0, true, nil
+  repeat
+    local key = KEYS[check]
+    check, count = check + 1, count + 1
 --@include next-operation
-  if more then
---@include decide-several
-  else
---@include decide-one
+--@include ../../../algorithms/sliding-window/sliding-window
+    broken, admitted = broken or failed, admitted and allowed
+    -- A request with one check, which is most of them, keeps it in the variables.
+    if more or steps then
+      steps = steps or {}
+      steps[count] = { allowed, used, wait, reset, at, total, length, small, newest, tail, before, oldest, expiry, window, cost }
+    end
+  until not more
+  for i = 1, not peek and not broken and count or 0 do
+    if steps then
+      allowed, used, wait, reset, at, total, length, small, newest, tail, before, oldest, expiry, window, cost =
+        unpack(steps[i], 1, 15)
+    end
+    if cost > 0 and (admitted or length == 0 and total > 0) then
+      local key, charged = KEYS[first + i - 1], admitted and cost or 0
+      failed = nil
+--@include ../../../algorithms/sliding-window/sliding-window-commit
+      -- Writes fail together, for want of memory, and so with the first.
+      if failed then broken = failed break end
+    end
   end
+  for i = 1, count do
+    if steps then allowed, used, wait, reset, at = unpack(steps[i], 1, 5) window, cost = steps[i][14], steps[i][15] end
+    if not admitted then cost = 0 end
+--@include put
+  end
+  known = steps == nil and known or nil
 end
 return reply
