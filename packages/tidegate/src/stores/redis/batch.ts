@@ -1,5 +1,6 @@
 import type { Verdict } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
+import type { Rule } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
 
 /** One request on its way to Redis, with what waits for its answer. */
@@ -16,29 +17,39 @@ const COST = 4
 const PEEK = 2
 const MORE = 1
 
-/** The keys and arguments of the `decide` script for a batch; scripts/decide.lua says what they mean. */
-export function encodeBatch(batch: readonly Pending[], now: string): { keys: string[]; args: string[] } {
-  const keys: string[] = []
+/** The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean. */
+export function encodeBatch(batch: readonly Pending[], now: string): string[] {
   const operations: string[] = []
-  const quotas = new Map<string, number>()
-  for (const { checks, keys: own, mode } of batch) {
+  const quotas: Rule[] = []
+  const words: string[] = ['']
+  let latest: Rule | undefined
+  let index = 0
+  for (const { checks, keys, mode } of batch) {
     const last = checks.length - 1
     for (let i = 0; i <= last; i++) {
       const { rule, cost } = checks[i] as Check
-      keys.push(own[i] as string)
-      const quota = `${rule.limit} ${rule.windowMs}`
-      let index = quotas.get(quota)
-      if (index === undefined) {
-        index = quotas.size + 1
-        quotas.set(quota, index)
+      words.push(keys[i] as string)
+      // Most often all are of one rule.
+      if (rule !== latest) {
+        latest = rule
+        index = indexOf(quotas, rule) || quotas.push(rule)
       }
       const flags = (cost === 1 ? 0 : COST) + (mode === 'peek' ? PEEK : 0) + (i < last ? MORE : 0)
       operations.push(String(8 * index + flags))
       if (cost !== 1) operations.push(String(cost))
     }
   }
-  const header = [...quotas.keys()].flatMap((quota) => quota.split(' '))
-  return { keys, args: [now, String(quotas.size), ...header, ...operations] }
+  words[0] = String(words.length - 1)
+  words.push(now, String(quotas.length))
+  for (const { limit, windowMs } of quotas) words.push(String(limit), String(windowMs))
+  for (const operation of operations) words.push(operation)
+  return words
+}
+
+/** The number of a rule's quota, from 1; 0 if it is new. */
+function indexOf(quotas: Rule[], { limit, windowMs }: Rule): number {
+  const found = quotas.findIndex((quota) => quota.limit === limit && quota.windowMs === windowMs)
+  return found < 0 ? 0 : found + 1
 }
 
 /** Hands each request of a batch its own answer: verdicts, or the error that is its alone. */
@@ -91,24 +102,15 @@ class Figures {
 }
 
 function unexpectedReply(reply: unknown): TidegateError {
-  return new TidegateError(
-    'ERR_STORE_UNAVAILABLE',
-    `Redis: a reply that no script of this version gives: ${String(reply)}`,
-  )
+  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: a reply that no script of this version gives: ${String(reply)}`)
 }
 
 function stateError(text: string): TidegateError {
   if (text.startsWith('WRONGTYPE')) {
-    return new TidegateError(
-      'ERR_STATE_WRONG_TYPE',
-      "Redis: the limit's key holds another type of value; it was left alone",
-    )
+    return new TidegateError('ERR_STATE_WRONG_TYPE', "Redis: the limit's key holds another type of value; it was left alone")
   }
   if (text.startsWith('UNREADABLE')) {
-    return new TidegateError(
-      'ERR_STATE_UNREADABLE',
-      "Redis: the limit's key holds what this version cannot read; it was left alone",
-    )
+    return new TidegateError('ERR_STATE_UNREADABLE', "Redis: the limit's key holds what this version cannot read; it was left alone")
   }
   return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: ${text}`)
 }

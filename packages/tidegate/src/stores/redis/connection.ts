@@ -3,7 +3,7 @@ import { TidegateError } from '../../errors.ts'
 /** The one thing the store asks of a client: send a command whose keys are known, and give back the raw reply. */
 export interface Connection {
   /** `['EVALSHA', sha1, numkeys, ...keys, ...args]`, `['DEL', key]`, `['PING']` */
-  send(command: string[]): Promise<unknown>
+  send(command: string, args: string[]): Promise<unknown>
 }
 
 /** What is used of an ioredis client (https://github.com/redis/ioredis). */
@@ -35,11 +35,11 @@ export function connect(client: unknown): Connection {
 }
 
 function fromIoredis(client: IoredisClient): Connection {
-  return { send: ([command, ...args]) => client.call(command as string, args) }
+  return { send: (command, args) => client.call(command, args) }
 }
 
 function fromNodeRedis(client: NodeRedisClient): Connection {
-  return { send: (command) => client.sendCommand(command) }
+  return { send: (command, args) => client.sendCommand([command, ...args]) }
 }
 
 function isIoredis(client: unknown): client is IoredisClient {

@@ -85,12 +85,12 @@ class RedisStore implements Store {
     const name = this.#keyOf(rule, key)
     // What was asked before the reset is sent before it.
     this.#batcher.flush()
-    await this.#ask(['DEL', name])
+    await this.#ask('DEL', [name])
   }
 
   async ping(): Promise<void> {
     this.#ensureOpen()
-    await this.#ask(['PING'])
+    await this.#ask('PING', [])
   }
 
   async close(): Promise<void> {
@@ -111,17 +111,17 @@ class RedisStore implements Store {
   async #send(batch: Pending[]): Promise<void> {
     try {
       const { clock } = this.#settings
-      const { keys, args } = encodeBatch(batch, clock === undefined ? '' : String(clock()))
-      settleBatch(batch, await runScript(this.#connection, decide, keys, args))
+      const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
+      settleBatch(batch, await runScript(this.#connection, decide, words))
     } catch (error) {
       const failure = unavailable(error)
       for (const { reject } of batch) reject(failure)
     }
   }
 
-  async #ask(command: string[]): Promise<unknown> {
+  async #ask(command: string, args: string[]): Promise<unknown> {
     try {
-      return await this.#connection.send(command)
+      return await this.#connection.send(command, args)
     } catch (error) {
       throw unavailable(error)
     }
