@@ -30,7 +30,9 @@ export async function measureLatency(server: RedisServer, plan: Plan): Promise<O
   }
   client.disconnect()
   return {
-    findings: [{ target: 'latency', measured: ratio({ name: 'ours', values: ours }, { name: 'empty', values: empty }) }],
+    findings: [
+      { target: 'latency', measured: ratio({ name: 'ours', values: ours }, { name: 'empty', values: empty }) },
+    ],
     references: [
       { what: 'Redis, one in flight, median latency: tidegate', measured: spread(ours), unit: 'us' },
       { what: 'Redis, one in flight, median latency: empty EVALSHA', measured: spread(empty), unit: 'us' },

@@ -16,6 +16,8 @@ export function describeMachine(redis: string): string {
 function versionOf(name: string): string {
   const entry = createRequire(import.meta.url).resolve(name)
   const root = entry.slice(0, entry.lastIndexOf(`/node_modules/${name}/`))
-  const { version } = JSON.parse(readFileSync(`${root}/node_modules/${name}/package.json`, 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(`${root}/node_modules/${name}/package.json`, 'utf8')) as {
+    version: string
+  }
   return `${name} ${version}`
 }

@@ -11,7 +11,9 @@ const REQUESTS = 2 ** 19
 
 const keys = Array.from({ length: Number(keyCount) }, (_, i) => `user-${String(i).padStart(6, '0')}`)
 const requests =
-  keys.length === 1 ? keys : Array.from({ length: REQUESTS }, () => keys[Math.floor(Math.random() * keys.length)] as string)
+  keys.length === 1
+    ? keys
+    : Array.from({ length: REQUESTS }, () => keys[Math.floor(Math.random() * keys.length)] as string)
 const work = engines[engine as EngineName](requests)
 
 process.on('message', async (decisions: number) => {

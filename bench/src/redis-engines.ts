@@ -39,7 +39,12 @@ export function flexible(client: Redis, { limit, seconds }: Quota): Decide {
 
 /** A ZSET a key, in MULTI. It counts what it refuses, too. */
 export function rolling(client: Redis, { limit, seconds }: Quota): Decide {
-  const limiter = new RedisRateLimiter({ client, namespace: 'rolling:', interval: seconds * 1000, maxInInterval: limit })
+  const limiter = new RedisRateLimiter({
+    client,
+    namespace: 'rolling:',
+    interval: seconds * 1000,
+    maxInInterval: limit,
+  })
   return async (key) => {
     const { blocked, actionsRemaining, millisecondsUntilAllowed } = await limiter.limitWithInfo(key)
     read(!blocked, actionsRemaining, millisecondsUntilAllowed)

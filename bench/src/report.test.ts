@@ -26,7 +26,10 @@ describe('the benchmark report', () => {
       { what: 'a', measured: { median: 5.4321, least: 5, most: 6.789 }, unit: 'M/s' },
       { what: 'b', measured: { median: 1234.5, least: 1234.5, most: 1234.5 }, unit: 'B' },
     ] as const
-    expect(renderReferences(references).split('\n').slice(2)).toEqual(['| a | 5.43 M/s | 5 to 6.79 |', '| b | 1,235 B | - |'])
+    expect(renderReferences(references).split('\n').slice(2)).toEqual([
+      '| a | 5.43 M/s | 5 to 6.79 |',
+      '| b | 1,235 B | - |',
+    ])
   })
 
   it('refuses a template with a place that nothing fills', () => {

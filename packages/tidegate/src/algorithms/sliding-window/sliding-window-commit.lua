@@ -19,12 +19,13 @@ if kept then
   else
     local life = 2 * window + at - now + SLACK_MS
     if injected and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
-    expiry = injected and 0 or now + life
-    local last = pack_bytes(NEWEST_AND_TRAILER, at, total, length, 0, before, oldest, expiry, 2)
+    newest, tail, expiry = at, 0, injected and 0 or now + life
+--@include sliding-window-sum
+    local last = pack_bytes(NEWEST_AND_TRAILER, newest, total, length, tail, before, oldest, expiry, sum, 2)
     written = attempt('SET', key, '\2' .. kept .. last, 'PX', life)
   end
 else
-  if merged then length = length - 1 end
+  if not merged then length = length + 1 end
   local life
   -- The expiry is pushed out once in a window. Looking at it every 32 entries heals one that somebody took away.
   if expiry < at + window or length % 32 == 0 then
@@ -32,8 +33,10 @@ else
     if injected and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
     expiry = injected and 0 or now + life
   end
-  local last = pack_bytes(NEWEST_AND_TRAILER, at, total, length + 1, tail, before, oldest, expiry, 2)
-  written = attempt('SETRANGE', key, 1 + 10 * length, last)
+  newest = at
+--@include sliding-window-sum
+  local last = pack_bytes(NEWEST_AND_TRAILER, newest, total, length, tail, before, oldest, expiry, sum, 2)
+  written = attempt('SETRANGE', key, 10 * length - 9, last)
   if life and type(written) == 'number' then redis.call('PEXPIRE', key, life) end
 end
 if type(written) == 'table' then failed = written.err end

@@ -18,14 +18,16 @@ local function sliding_window_entry(key, small, index)
   return time, total
 end
 
--- The first entry from `tail` on that is later than `cut`: most often the very next, or one soon after it.
+-- The first entry from `tail` on that is later than `cut`, most often the very next or one soon after it; its time, and
+-- the running total before it.
 local function sliding_window_advance(key, small, tail, last, cut)
   local near = tail + 15 < last and tail + 15 or last
   local block = small or redis.call('GETRANGE', key, 1 + 10 * tail, 10 + 10 * near)
   local base = small and 6 or 1 - 10 * tail
   for index = tail, near do
-    if struct.unpack('<I6', block, base + 10 * index) > cut then return index end
+    if struct.unpack('<I6', block, base + 10 * index) > cut then return index, sliding_window_entry(key, small, index) end
   end
-  return sliding_window_search(key, small, near + 1, last, cut)
+  local found = sliding_window_search(key, small, near + 1, last, cut)
+  return found, sliding_window_entry(key, small, found)
 end
 

@@ -3,8 +3,9 @@
 
   An entry is 10 bytes: time (6, ms since the epoch), running total (4, modulo 2^32). Two forms:
     small  \1, total before the first entry (4), entries.                  At most SMALL_ENTRIES.
-    log    \2, entries, and behind the newest a trailer of 25 bytes: number of entries (4), index of the
-           oldest that counted at the last write (4), total before it (4), its time (6), expiry (6), \2.
+    log    \2, entries, and behind the newest a trailer of 29 bytes: number of entries (4), index of the
+           oldest that counted at the last write (4), total before it (4), its time (6), expiry (6),
+           a sum over these and the newest entry (4), \2. The sum tells our trailers from other text.
   Times are little-endian. An admission to the log is one GETRANGE and one SETRANGE; small states are
   rewritten whole, which leaves no slack in memory. A refusal is one GETRANGE, of REACH bytes from the end.
 
@@ -16,7 +17,7 @@ local FROM_END = '-192'
 local SMALL_ENTRIES = 18
 local MODULUS = 4294967296
 local ENTRY = '<I6I4'
-local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6I1'
+local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6I4I1'
 local UNREADABLE = 'UNREADABLE this version cannot read what is stored here'
 
 --[[ What `cost` would get at `now`, as statements: a function would be made again by each call of the script.
@@ -28,8 +29,10 @@ local size, mark = #text, 2
 failed, at, used, reset, total, length, small = nil, now, 0, 0, 0, 0, nil
 allowed, wait = cost <= limit, cost > limit and -1 or 0
 if size == REACH then
-  newest, total, length, tail, before, oldest, expiry, mark = unpack_bytes(NEWEST_AND_TRAILER, text, 158)
-  if mark ~= 2 then length = 0 failed = UNREADABLE end
+  local check_sum
+  newest, total, length, tail, before, oldest, expiry, check_sum, mark = unpack_bytes(NEWEST_AND_TRAILER, text, 154)
+--@include sliding-window-sum
+  if mark ~= 2 or sum ~= check_sum then length = 0 failed = UNREADABLE end
 elseif text.err then failed = text.err
 elseif size > 0 then
   length, small, tail, mark = (size - 5) / 10, text, 0, string.byte(text)
@@ -40,36 +43,40 @@ elseif size > 0 then
   end
 end
 if length > 0 then
-  if tail >= length or oldest > newest then failed = UNREADABLE
+  -- A log that does not hold what its trailer says is found out where it is searched: pcall keeps that to this request.
+  local readable = tail < length and oldest <= newest
+  if not readable then length = 0
   elseif newest <= now - window then total, length = 0, 0
   elseif newest - now > window then
     -- The clock came right after having been far ahead: what is live counts as made now.
     if oldest <= newest - window then
 --@include sliding-window-search
-      tail = sliding_window_advance(key, small, tail + 1, length - 1, newest - window)
-      oldest, before = sliding_window_entry(key, small, tail)
+      readable, tail, oldest, before =
+        pcall(sliding_window_advance, key, small, tail + 1, length - 1, newest - window)
     end
-    used = (total - before) % MODULUS
-    allowed, reset, total, length = used + cost <= limit, window, used, 0
-    if wait == 0 and not allowed then wait = window end
+    if readable then
+      used = (total - before) % MODULUS
+      allowed, reset, total, length = used + cost <= limit, window, used, 0
+      if wait == 0 and not allowed then wait = window end
+    end
   else
     if now < newest then at = newest end
     if oldest <= at - window then
 --@include sliding-window-search
-      tail = sliding_window_advance(key, small, tail + 1, length - 1, at - window)
-      oldest, before = sliding_window_entry(key, small, tail)
+      readable, tail, oldest, before = pcall(sliding_window_advance, key, small, tail + 1, length - 1, at - window)
     end
-    used = (total - before) % MODULUS
-    local excess = used + cost - limit
-    allowed, reset = excess <= 0, newest + window - now
-    if excess > 0 and wait == 0 then
-      local freed = oldest
-      if excess > 1 then
+    if readable then
+      used = (total - before) % MODULUS
+      local excess = used + cost - limit
+      allowed, reset = excess <= 0, newest + window - now
+      if excess > 0 and wait == 0 then wait = oldest + window - now end
+      if excess > 1 and wait > 0 then
 --@include sliding-window-search
-        local index = sliding_window_search(key, small, tail, length - 1, 0, before, excess)
-        if index > tail then freed = sliding_window_entry(key, small, index) end
+        local index
+        readable, index = pcall(sliding_window_search, key, small, tail, length - 1, 0, before, excess)
+        if readable and index > tail then wait = sliding_window_entry(key, small, index) + window - now end
       end
-      wait = freed + window - now
     end
   end
+  if not readable then failed = UNREADABLE end
 end

@@ -55,16 +55,16 @@ function indexOf(quotas: Rule[], { limit, windowMs }: Rule): number {
 /** Hands each request of a batch its own answer: verdicts, or the error that is its alone. */
 export function settleBatch(batch: readonly Pending[], reply: unknown): void {
   const figures = new Figures(reply)
-  for (const { checks, resolve, reject } of batch) {
+  for (const { checks, keys, resolve, reject } of batch) {
     const verdicts: Verdict[] = []
-    let failure: string | undefined
-    for (const { rule } of checks) {
+    let failure: TidegateError | undefined
+    for (const [i, { rule }] of checks.entries()) {
       const verdict = figures.next(rule.windowMs)
       if (typeof verdict === 'object') verdicts.push(verdict)
-      else failure ??= verdict
+      else if (failure === undefined || verdict !== '') failure = stateError(verdict, rule, keys[i] as string)
     }
     if (failure === undefined) resolve(verdicts)
-    else reject(stateError(failure))
+    else reject(failure)
   }
 }
 
@@ -74,6 +74,7 @@ class Figures {
   readonly #time: number
   #position = 0
 
+  /** @throws TidegateError `ERR_CLIENT_UNSUPPORTED` where the client has changed the reply */
   constructor(reply: unknown) {
     if (!Array.isArray(reply)) throw unexpectedReply(reply)
     this.#values = reply
@@ -102,15 +103,19 @@ class Figures {
 }
 
 function unexpectedReply(reply: unknown): TidegateError {
-  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: a reply that no script of this version gives: ${String(reply)}`)
+  const expected = 'a client that gives integer replies as numbers (ioredis: without stringNumbers)'
+  const message = `Redis: expected ${expected}, received ${typeof reply} ${String(reply).slice(0, 40)}`
+  return new TidegateError('ERR_CLIENT_UNSUPPORTED', message, { field: 'client', expected })
 }
 
-function stateError(text: string): TidegateError {
+/** What the script says of one key that it could not decide by, or not write. */
+function stateError(text: string, rule: Rule, key: string): TidegateError {
+  const where = `Redis: the key ${key} of rule ${rule.name}`
   if (text.startsWith('WRONGTYPE')) {
-    return new TidegateError('ERR_STATE_WRONG_TYPE', "Redis: the limit's key holds another type of value; it was left alone")
+    return new TidegateError('ERR_STATE_WRONG_TYPE', `${where} holds another type of value; it was left alone`)
   }
   if (text.startsWith('UNREADABLE')) {
-    return new TidegateError('ERR_STATE_UNREADABLE', "Redis: the limit's key holds what this version cannot read; it was left alone")
+    return new TidegateError('ERR_STATE_UNREADABLE', `${where} holds what this version cannot read; it was left alone`)
   }
-  return new TidegateError('ERR_STORE_UNAVAILABLE', `Redis: ${text}`)
+  return new TidegateError('ERR_STORE_UNAVAILABLE', `${where} was not decided: ${text}`)
 }

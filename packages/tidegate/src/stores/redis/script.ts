@@ -12,7 +12,12 @@ export interface Script {
  */
 export function runScript(connection: Connection, script: Script, words: string[]): Promise<unknown> {
   return connection.send('EVALSHA', [script.sha1, ...words]).catch((error: unknown) => {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+    if (!isUnknownScript(error)) throw error
     return connection.send('EVAL', [script.source, ...words])
   })
+}
+
+/** By its message alone: the client's Error need not be this realm's. Any other error may mean that the script has run. */
+function isUnknownScript(error: unknown): boolean {
+  return String((error as { message?: unknown } | null)?.message).startsWith('NOSCRIPT')
 }

@@ -11,7 +11,8 @@
              -1 - 2 * ahead, used, reset         admitted, or would be but for another check of its request
              -2 - 2 * ahead, used, wait, reset   refused; wait -1 is never
            (`ahead`: the decision was made so many ms ahead of the clock, which had stepped back), or for a
-           request that cannot be decided one error text in the place of its first check, and '' for the others
+           request that cannot be decided one error text in the place of the check at fault, and '' for the others
+           On a read-only replica, where nothing is written, the reply is that error, so that clients find the primary.
 ]]
 --@include prelude
 local now, injected, floor = tonumber(ARGV[1]), true, math.floor
@@ -27,13 +28,14 @@ local reply, filled, argument, check = { now }, 1, 3 + 2 * quotas, 1
 local known, limit, window, cost, weighted, peek, more
 local failed, allowed, used, wait, reset, at, total, length, small, newest, tail, before, oldest, expiry
 while check <= #KEYS do
-  local steps, first, count, admitted, broken = nil, check, 0, true, nil
+  local steps, first, count, admitted, broken, culprit = nil, check, 0, true, nil, 0
   repeat
     local key = KEYS[check]
     check, count = check + 1, count + 1
 --@include next-operation
 --@include ../../../algorithms/sliding-window/sliding-window
-    broken, admitted = broken or failed, admitted and allowed
+    admitted = admitted and allowed
+    if failed and not broken then broken, culprit = failed, count end
     -- A request with one check, which is most of them, keeps it in the variables.
     if more or steps then
       steps = steps or {}
@@ -50,7 +52,11 @@ while check <= #KEYS do
       failed = nil
 --@include ../../../algorithms/sliding-window/sliding-window-commit
       -- Writes fail together, for want of memory, and so with the first.
-      if failed then broken = failed break end
+      if failed then
+        if string.find(failed, 'READONLY', 1, true) then return redis.error_reply(failed) end
+        broken, culprit = failed, i
+        break
+      end
     end
   end
   for i = 1, count do

@@ -1,5 +1,5 @@
 -- The answer to one check. Nothing is charged where its request was refused: `cost` is then 0.
-if broken then filled = filled + 1 reply[filled] = broken broken = ''
+if broken then filled = filled + 1 reply[filled] = i == culprit and broken or ''
 elseif allowed and cost > 0 and at == now then filled = filled + 1 reply[filled] = used + cost
 elseif allowed then
   if cost > 0 then used, reset = used + cost, window + at - now end
