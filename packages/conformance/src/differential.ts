@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createGate, type Decision, type Gate, memoryStore, type RuleDecision, type RuleOptions } from 'tidegate'
-import type { Clock, Store, Verdict } from 'tidegate/store'
-import { type OracleCheck, SlidingWindowOracle } from './oracle/sliding-window-oracle.ts'
+import { createGate, type Decision, type Gate, memoryStore, type RuleOptions } from 'tidegate'
+import type { Clock, Store } from 'tidegate/store'
+import { type OracleCheck, SlidingWindowOracle, type Verdict } from './oracle/sliding-window-oracle.ts'
 import { moved, type Sequence, type SequenceStep } from './sequence.ts'
 
 /** Opens a store with nothing in it that is driven by the clock. */
@@ -32,7 +32,7 @@ async function take(gate: Gate, { op, descriptor, cost }: SequenceStep): Promise
   if (op === 'reset') return gate.reset(descriptor as Record<string, string>)
   const decision = await gate[op](descriptor as Record<string, string>, { cost })
   // A request that no rule matches is decided without the store.
-  return decision.rule === null ? { ...decision, at: 0 } : { ...decision, rules: decision.rules }
+  return decision.rule === null ? { ...decision, at: 0 } : decision
 }
 
 function agree(i: number, step: SequenceStep, now: number, a: string, left: unknown, b: string, right: unknown): void {
@@ -42,12 +42,10 @@ function agree(i: number, step: SequenceStep, now: number, a: string, left: unkn
   )
 }
 
-type Figures = Pick<RuleDecision, 'allowed' | 'used' | 'retryAfterMs' | 'resetAfterMs' | 'at'>
-
 function figuresOf(answer: unknown): unknown {
   if (answer === undefined) return undefined
   return (answer as Decision).rules.map(
-    ({ allowed, used, retryAfterMs, resetAfterMs, at }): Figures => ({ allowed, used, retryAfterMs, resetAfterMs, at }),
+    ({ allowed, used, retryAfterMs, resetAfterMs, at }): Verdict => ({ allowed, used, retryAfterMs, resetAfterMs, at }),
   )
 }
 

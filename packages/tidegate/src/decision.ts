@@ -1,24 +1,8 @@
-import type { Rule } from './rule.ts'
-
 /** Why a decision is what it is. */
 export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit'
 
 /** Where a decision was made. */
 export type Source = 'store'
-
-/** What a store says of one limit, before it is put into words. Times are milliseconds. */
-export interface Verdict {
-  /** Whether this limit alone admits the request. */
-  readonly allowed: boolean
-  /** Admitted cost that counts, this request's included if it was admitted. */
-  readonly used: number
-  /** 0 if allowed; else how long until the same request, alone, is admitted; `null` if never. */
-  readonly retryAfterMs: number | null
-  /** How long until the key is as if untouched, without further traffic. */
-  readonly resetAfterMs: number
-  /** The time at which it was decided, on the store's clock. */
-  readonly at: number
-}
 
 /** One limit's own figures within a decision. */
 export interface RuleDecision {
@@ -61,59 +45,55 @@ export interface Decision extends Omit<RuleDecision, 'rule'> {
 /** The largest limit and the largest cost: what an unlimited request has left. */
 export const MAX_COUNT = 2 ** 32 - 1
 
-/** A decision by one limit. `rules` is made when it is first read: few callers of a single limit read it. */
-class SingleDecision implements Decision {
-  readonly allowed: boolean
+/** What figures say of the rule that they belong to. */
+interface Limited {
+  readonly name: string
   readonly limit: number
-  readonly used: number
-  readonly remaining: number
-  readonly retryAfterMs: number | null
-  readonly resetAfterMs: number
-  readonly reason: Reason
-  readonly source: Source = 'store'
-  readonly rule: string
-  readonly at: number
-  readonly version: string
-  #rules: readonly RuleDecision[] | undefined
+}
 
-  constructor(rule: Rule, verdict: Verdict, version: string) {
-    const { limit } = rule
-    const { used, allowed, retryAfterMs } = verdict
-    this.allowed = allowed
-    this.limit = limit
-    this.used = used
-    this.remaining = limit > used ? limit - used : 0
-    this.retryAfterMs = retryAfterMs
-    this.resetAfterMs = verdict.resetAfterMs
-    this.reason = reasonOf(verdict)
-    this.rule = rule.name
-    this.at = verdict.at
-    this.version = version
-  }
+/** The figures of a rule that admits the request. `used` is with its cost, once that is charged. */
+export function admitted(rule: Limited, used: number, resetAfterMs: number, at: number): RuleDecision {
+  const { name, limit } = rule
+  const remaining = limit > used ? limit - used : 0
+  return { rule: name, allowed: true, limit, used, remaining, retryAfterMs: 0, resetAfterMs, reason: 'ok', at }
+}
 
-  get rules(): readonly RuleDecision[] {
-    this.#rules ??= [ruleDecision(this.rule, this.limit, this)]
-    return this.#rules
-  }
-
-  toJSON(): Decision {
-    return { ...this, rules: this.rules }
-  }
+/** The figures of a rule that refuses the request. `retryAfterMs` is `null` where its cost exceeds the limit. */
+export function refused(
+  rule: Limited,
+  used: number,
+  retryAfterMs: number | null,
+  resetAfterMs: number,
+  at: number,
+): RuleDecision {
+  const { name, limit } = rule
+  const remaining = limit > used ? limit - used : 0
+  const reason = retryAfterMs === null ? 'cost_exceeds_limit' : 'over_limit'
+  return { rule: name, allowed: false, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at }
 }
 
 /** The decision of a request that one rule matched. */
-export function decideByOne(rule: Rule, verdict: Verdict, version: string): Decision {
-  return new SingleDecision(rule, verdict, version)
+export function decideByOne(figures: RuleDecision, version: string): Decision {
+  const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
+  return {
+    allowed,
+    limit,
+    used,
+    remaining,
+    retryAfterMs,
+    resetAfterMs,
+    reason,
+    source: 'store',
+    rule,
+    rules: [figures],
+    at,
+    version,
+  }
 }
 
-/** The decision of a request that several rules matched; `verdicts` are in the order of `rules`. */
-export function decideByAll(rules: readonly Rule[], verdicts: readonly Verdict[], version: string): Decision {
-  const figures = verdicts.map((verdict, i) => {
-    const rule = rules[i] as Rule
-    return ruleDecision(rule.name, rule.limit, verdict)
-  })
-  const deciding = figures.reduce(tighter)
-  return { ...deciding, source: 'store', rules: figures, version }
+/** The decision of a request that several rules matched, whose figures are in their order. */
+export function decideByAll(figures: readonly RuleDecision[], version: string): Decision {
+  return { ...decideByOne(figures.reduce(tighter), version), rules: figures }
 }
 
 /** The decision of a request that no rule matched: allowed, with nothing to run out of. */
@@ -132,17 +112,6 @@ export function decideByNone(at: number, version: string): Decision {
     at,
     version,
   }
-}
-
-function ruleDecision(rule: string, limit: number, verdict: Verdict): RuleDecision {
-  const { allowed, used, retryAfterMs, resetAfterMs, at } = verdict
-  const remaining = Math.max(0, limit - used)
-  return { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason: reasonOf(verdict), at }
-}
-
-function reasonOf(verdict: Verdict): Reason {
-  if (verdict.allowed) return 'ok'
-  return verdict.retryAfterMs === null ? 'cost_exceeds_limit' : 'over_limit'
 }
 
 /** The one of two figures that decides; the first where they are equal. */

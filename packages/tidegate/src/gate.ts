@@ -1,4 +1,4 @@
-import { type Decision, decideByAll, decideByNone, decideByOne, type Verdict } from './decision.ts'
+import { type Decision, decideByAll, decideByNone, decideByOne, type RuleDecision } from './decision.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
 import { checkStore, costOf, type RequestOptions, syncUnsupported } from './limiter.ts'
@@ -99,24 +99,19 @@ class RuleGate implements Gate {
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
     const checks = this.#checks(descriptor, options)
-    return this.#answer(checks, checks.length === 0 ? [] : await this.#store.decide(checks, mode))
+    return this.#answer(checks.length === 0 ? [] : await this.#store.decide(checks, mode))
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
     const checks = this.#checks(descriptor, options)
-    return this.#answer(checks, this.#store.decideSync(checks, mode))
+    return this.#answer(this.#store.decideSync(checks, mode))
   }
 
-  #answer(checks: readonly Check[], verdicts: readonly Verdict[]): Decision {
-    const [first] = checks
+  #answer(figures: readonly RuleDecision[]): Decision {
+    const [first] = figures
     if (first === undefined) return decideByNone(this.#store.clock(), this.version)
-    if (checks.length === 1) return decideByOne(first.rule, verdicts[0] as Verdict, this.version)
-    return decideByAll(
-      checks.map(({ rule }) => rule),
-      verdicts,
-      this.version,
-    )
+    return figures.length === 1 ? decideByOne(first, this.version) : decideByAll(figures, this.version)
   }
 
   /** The limits that this request has to pass. */

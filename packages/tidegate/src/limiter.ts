@@ -1,4 +1,4 @@
-import { type Decision, decideByOne, MAX_COUNT } from './decision.ts'
+import { type Decision, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { checkFields } from './options.ts'
@@ -121,8 +121,8 @@ class SingleLimiter implements Limiter {
     if (isSyncStore(this.#store)) return this.#decideSync(key, options, mode)
     this.#ensureOpen()
     const check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
-    const [verdict] = await this.#store.decide([check], mode)
-    return decideByOne(this.#rule, verdict as NonNullable<typeof verdict>, this.version)
+    const [figures] = await this.#store.decide([check], mode)
+    return decideByOne(figures as RuleDecision, this.version)
   }
 
   #decideSync(key: string, options: RequestOptions | undefined, mode: Mode): Decision {
@@ -131,7 +131,7 @@ class SingleLimiter implements Limiter {
     if (!isSyncStore(store)) throw syncUnsupported()
     // A memory store checks a key when it is new to it: the known ones need no second look.
     const name = typeof key === 'string' ? key : checkKey(key, 'key')
-    return decideByOne(this.#rule, store.decideOneSync(this.#rule, name, costOf(options), mode), this.version)
+    return decideByOne(store.decideOneSync(this.#rule, name, costOf(options), mode), this.version)
   }
 
   #ensureOpen(): void {

@@ -1,4 +1,5 @@
-import type { Mode, Verdict } from 'tidegate/store'
+import type { RuleDecision } from 'tidegate'
+import type { Mode } from 'tidegate/store'
 
 /** What the oracle needs to know of one limit of a request. */
 export interface OracleCheck {
@@ -8,6 +9,9 @@ export interface OracleCheck {
   readonly windowMs: number
   readonly cost: number
 }
+
+/** What the oracle says of one limit of a request. */
+export type Verdict = Pick<RuleDecision, 'allowed' | 'used' | 'retryAfterMs' | 'resetAfterMs' | 'at'>
 
 interface Admission {
   readonly at: number

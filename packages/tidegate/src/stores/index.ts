@@ -1,6 +1,6 @@
 /** For those who write a store of their own. */
 export type { Clock } from '../clock.ts'
-export type { Verdict } from '../decision.ts'
+export { admitted, type RuleDecision, refused } from '../decision.ts'
 export { encodeKey, isKey, joinKey, type Key } from '../key.ts'
 export { compileRule, compileRules, type Rule } from '../rule.ts'
 export type { Check, Mode, Store, SyncStore } from './store.ts'

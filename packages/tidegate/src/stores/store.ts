@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Verdict } from '../decision.ts'
+import type { RuleDecision } from '../decision.ts'
 import type { Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
 
@@ -21,15 +21,13 @@ export type Mode = 'consume' | 'peek'
  * another comes back allowed, with its figures uncharged.
  */
 export interface Store {
-  /** Whether several processes may share it; a limiter on it must then have a name. */
-  readonly shared: boolean
   /** This process's reading of the store's clock: for decisions that need no store. */
   readonly clock: Clock
   /**
-   * Decides one request: a verdict for each of its checks, in order. Checks have distinct keys.
+   * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
-  decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]>
+  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
   /** Forgets one key, exactly that. */
   reset(rule: Rule, key: Key): Promise<void>
   /** Asks the store whether it is there. Rejects if not. */
@@ -40,9 +38,9 @@ export interface Store {
 
 /** A store inside this process, which can answer at once. */
 export interface SyncStore extends Store {
-  decideSync(checks: readonly Check[], mode: Mode): Verdict[]
+  decideSync(checks: readonly Check[], mode: Mode): RuleDecision[]
   /** The same for a request with one check, without the arrays. */
-  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): Verdict
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): RuleDecision
 }
 
 export function isSyncStore(store: Store): store is SyncStore {

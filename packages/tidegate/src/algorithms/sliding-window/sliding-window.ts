@@ -1,5 +1,27 @@
-import type { Verdict } from '../../decision.ts'
-import type { Algorithm, Quota } from '../algorithm.ts'
+import { admitted, type RuleDecision, refused } from '../../decision.ts'
+import { type Algorithm, type Quota, UNTOUCHED } from '../algorithm.ts'
+import { offsetOf, Slab } from '../slab.ts'
+import { WindowLogs } from './window-logs.ts'
+
+/**
+ * What a state holds, as offsets in its row. A row is the newest entry and a view of the log of those
+ * before it, as the trailer is in Redis.
+ */
+/** Time of the newest entry. */
+const NEWEST = 0
+/** Running total of the newest entry. */
+const TOTAL = 1
+/** Running total before the oldest entry that counted when the state was last written. */
+const BEFORE = 2
+/** Time of that oldest entry. */
+const OLDEST = 3
+/** Where that oldest entry stands in the log. */
+const TAIL = 4
+/** Entries in the log; the newest is not among them, so that a key that is used once needs none. */
+const LENGTH = 5
+/** Where the log is, and how many entries fit. */
+const LOG = 6
+const CAPACITY = 7
 
 /**
  * The exact sliding window (also called a sliding window log): a request is admitted at t if the
@@ -10,159 +32,154 @@ import type { Algorithm, Quota } from '../algorithm.ts'
  * entry. With running totals the used cost is one subtraction, and the wait of a weighted request
  * one binary search. Totals are kept modulo 2^32, as in Redis; their differences never reach it.
  */
-export interface SlidingWindowState {
-  /** Time of the newest entry; -1 where there is none. */
-  newest: number
-  /** Running total of the newest entry. */
-  total: number
-  /** Running total before the oldest entry that counted when the state was last written. */
-  before: number
-  /** Time of that oldest entry. */
-  oldest: number
-  /** Where that oldest entry stands in the log. */
-  tail: number
-  /** time, total, time, total, … */
-  log: number[]
-}
+export class SlidingWindow implements Algorithm {
+  readonly #rows = new Slab()
+  readonly #logs = new WindowLogs()
 
-/** Entries dropped from the front are cut off once they are more than half, and more than this. */
-const SPARE = 64
+  open(): number {
+    const state = this.#rows.open()
+    // Long over, whatever the clock and the window.
+    this.#rows.page(state)[offsetOf(state) + NEWEST] = Number.NEGATIVE_INFINITY
+    return state
+  }
 
-export const slidingWindow: Algorithm<SlidingWindowState> = {
-  untouched: () => ({ newest: -1, total: 0, before: 0, oldest: -1, tail: 0, log: [] }),
+  release(state: number): void {
+    const row = this.#rows.page(state)
+    const offset = offsetOf(state)
+    this.#logs.release(row[offset + LOG] as number, row[offset + CAPACITY] as number)
+    this.#rows.release(state)
+  }
 
-  touched: (state) => state.newest >= 0,
-
-  evaluate(state, quota, cost, clock) {
-    const { newest } = state
+  evaluate(state: number, quota: Quota, cost: number, clock: number): RuleDecision {
     const { limit, windowMs } = quota
-    if (newest < 0) return verdict(limit, cost, clock, 0, 0, 0, windowMs)
+    if (state === UNTOUCHED) return answer(quota, cost, clock, 0, 0, 0, windowMs)
+    const row = this.#rows.page(state)
+    const offset = offsetOf(state)
+    const newest = row[offset + NEWEST] as number
     let at = clock
     if (clock < newest) {
-      if (newest - clock > windowMs) return evaluateRebased(state, quota, cost, clock)
+      // The clock came right after having been far ahead: what is live counts as made now.
+      if (newest - clock > windowMs) {
+        return answer(quota, cost, clock, this.#live(row, offset, newest - windowMs), windowMs, windowMs, windowMs)
+      }
       at = newest
     }
     const cut = at - windowMs
-    if (newest <= cut) return verdict(limit, cost, at, 0, 0, 0, windowMs)
-    let { before, tail } = state
-    if (state.oldest <= cut) {
-      tail = firstLive(state, cut)
-      before = totalAt(state, tail - 1)
+    if (newest <= cut) return answer(quota, cost, at, 0, 0, 0, windowMs)
+    let oldest = row[offset + OLDEST] as number
+    let before = row[offset + BEFORE] as number
+    let tail = row[offset + TAIL] as number
+    if (oldest <= cut) {
+      tail = this.#advance(row, offset, cut)
+      oldest = this.#timeAt(row, offset, tail)
+      before = this.#logs.totalAt(row[offset + LOG] as number, tail - 1)
     }
-    const used = (state.total - before) >>> 0
+    const used = ((row[offset + TOTAL] as number) - before) >>> 0
     const excess = used + cost - limit
     const reset = newest + windowMs - clock
     const full = at + windowMs - clock
-    if (excess <= 0 || cost > limit) return verdict(limit, cost, at, used, 0, reset, full)
-    const freed = excess === 1 ? tail : firstFreeing(state, tail, before, excess)
-    return verdict(limit, cost, at, used, timeAt(state, freed) + windowMs - clock, reset, full)
-  },
+    if (excess <= 0 || cost > limit) return answer(quota, cost, at, used, 0, reset, full)
+    const freed = excess === 1 ? oldest : this.#timeAt(row, offset, this.#search(row, offset, tail, before, excess))
+    return answer(quota, cost, at, used, freed + windowMs - clock, reset, full)
+  }
 
-  commit(state, quota, cost, at) {
-    const { newest } = state
-    if (at < newest) restart(state, at, liveAt(state, newest - quota.windowMs))
-    else if (newest <= at - quota.windowMs) restart(state, -1, 0)
-    else if (state.oldest <= at - quota.windowMs) drop(state, at - quota.windowMs)
-    if (cost > 0) append(state, at, cost)
-  },
+  commit(state: number, quota: Quota, cost: number, at: number): void {
+    const row = this.#rows.page(state)
+    const offset = offsetOf(state)
+    const newest = row[offset + NEWEST] as number
+    const cut = at - quota.windowMs
+    if (newest <= cut) this.#restart(row, offset, at, 0)
+    else if (at < newest) this.#restart(row, offset, at, this.#live(row, offset, newest - quota.windowMs))
+    else if ((row[offset + OLDEST] as number) <= cut) this.#drop(row, offset, cut)
+    if (cost > 0) this.#append(row, offset, at, cost)
+  }
 
-  unsettled: (state, at) => at < state.newest,
+  unsettled(state: number, at: number): boolean {
+    return state !== UNTOUCHED && at < (this.#rows.page(state)[offsetOf(state) + NEWEST] as number)
+  }
 
-  idle: (state, quota, clock) => state.newest <= clock - quota.windowMs,
-}
+  idle(state: number, quota: Quota, clock: number): boolean {
+    return (this.#rows.page(state)[offsetOf(state) + NEWEST] as number) <= clock - quota.windowMs
+  }
 
-/** The clock came right after having been far ahead: what is live counts as made now. */
-function evaluateRebased(state: SlidingWindowState, quota: Quota, cost: number, clock: number): Verdict {
-  const { limit, windowMs } = quota
-  return verdict(limit, cost, clock, liveAt(state, state.newest - windowMs), windowMs, windowMs, windowMs)
+  /** The cost admitted after `cut`. */
+  #live(row: Float64Array, offset: number, cut: number): number {
+    const before =
+      (row[offset + OLDEST] as number) <= cut
+        ? this.#logs.totalAt(row[offset + LOG] as number, this.#advance(row, offset, cut) - 1)
+        : (row[offset + BEFORE] as number)
+    return ((row[offset + TOTAL] as number) - before) >>> 0
+  }
+
+  /** Starts anew with what is `carried` over as one entry. */
+  #restart(row: Float64Array, offset: number, at: number, carried: number): void {
+    this.#logs.release(row[offset + LOG] as number, row[offset + CAPACITY] as number)
+    row.fill(0, offset, offset + CAPACITY + 1)
+    row[offset + NEWEST] = at
+    row[offset + OLDEST] = at
+    row[offset + TOTAL] = carried
+  }
+
+  #append(row: Float64Array, offset: number, at: number, cost: number): void {
+    const newest = row[offset + NEWEST] as number
+    const total = row[offset + TOTAL] as number
+    row[offset + TOTAL] = (total + cost) >>> 0
+    if (at === newest) return
+    row[offset + NEWEST] = at
+    if (row[offset + LENGTH] === row[offset + CAPACITY]) this.#makeRoom(row, offset)
+    this.#logs.write(row[offset + LOG] as number, row[offset + LENGTH] as number, newest, total)
+    ;(row[offset + LENGTH] as number)++
+  }
+
+  #drop(row: Float64Array, offset: number, cut: number): void {
+    const tail = this.#advance(row, offset, cut)
+    row[offset + BEFORE] = this.#logs.totalAt(row[offset + LOG] as number, tail - 1)
+    row[offset + OLDEST] = this.#timeAt(row, offset, tail)
+    row[offset + TAIL] = tail
+  }
+
+  /** The log is full: what has ended at its front is cut off, and it is made larger where that frees too little. */
+  #makeRoom(row: Float64Array, offset: number): void {
+    const tail = row[offset + TAIL] as number
+    const live = (row[offset + LENGTH] as number) - tail
+    const log = row[offset + LOG] as number
+    const capacity = row[offset + CAPACITY] as number
+    const larger = this.#logs.capacityFor(live)
+    row[offset + LOG] = this.#logs.move(log, tail, live, capacity, larger)
+    row[offset + CAPACITY] = larger
+    row[offset + TAIL] = 0
+    row[offset + LENGTH] = live
+  }
+
+  /** The first entry later than `cut`. There is one: the newest. */
+  #advance(row: Float64Array, offset: number, cut: number): number {
+    const low = (row[offset + TAIL] as number) + 1
+    const length = row[offset + LENGTH] as number
+    return low >= length ? length : this.#logs.firstAfter(row[offset + LOG] as number, low, length, cut)
+  }
+
+  /** The first entry whose end, with those before it, frees at least `excess`; the newest if none before it does. */
+  #search(row: Float64Array, offset: number, tail: number, before: number, excess: number): number {
+    return this.#logs.firstFreeing(row[offset + LOG] as number, tail, row[offset + LENGTH] as number, before, excess)
+  }
+
+  #timeAt(row: Float64Array, offset: number, index: number): number {
+    return index === row[offset + LENGTH]
+      ? (row[offset + NEWEST] as number)
+      : this.#logs.timeAt(row[offset + LOG] as number, index)
+  }
 }
 
 /** `wait` is until the excess is freed; `reset` is as it stands, `full` as it is after an admission. */
-function verdict(
-  limit: number,
+function answer(
+  quota: Quota,
   cost: number,
   at: number,
   used: number,
   wait: number,
   reset: number,
   full: number,
-): Verdict {
-  if (used + cost <= limit) {
-    return { allowed: true, used: used + cost, retryAfterMs: 0, resetAfterMs: cost === 0 ? reset : full, at }
-  }
-  return { allowed: false, used, retryAfterMs: cost > limit ? null : wait, resetAfterMs: reset, at }
-}
-
-/** The cost admitted after `cut`. */
-function liveAt(state: SlidingWindowState, cut: number): number {
-  const before = state.oldest <= cut ? totalAt(state, firstLive(state, cut) - 1) : state.before
-  return (state.total - before) >>> 0
-}
-
-function append(state: SlidingWindowState, at: number, cost: number): void {
-  const { log } = state
-  state.total = (state.total + cost) >>> 0
-  if (at === state.newest) {
-    log[log.length - 1] = state.total
-    return
-  }
-  if (log.length === 0) state.oldest = at
-  state.newest = at
-  log.push(at, state.total)
-}
-
-/** Starts anew with one entry of what is `carried` over, or with none. */
-function restart(state: SlidingWindowState, at: number, carried: number): void {
-  state.newest = at
-  state.oldest = at
-  state.before = 0
-  state.total = carried
-  state.tail = 0
-  state.log = at < 0 ? [] : [at, carried]
-}
-
-function drop(state: SlidingWindowState, cut: number): void {
-  const tail = firstLive(state, cut)
-  state.before = totalAt(state, tail - 1)
-  state.oldest = timeAt(state, tail)
-  state.tail = tail
-  if (tail > SPARE && tail * 4 > state.log.length) {
-    state.log = state.log.slice(tail * 2)
-    state.tail = 0
-  }
-}
-
-/** The first entry later than `cut`. There is one: the newest. */
-function firstLive(state: SlidingWindowState, cut: number): number {
-  const { log } = state
-  let low = state.tail + 1
-  // Most often the very next one.
-  if ((log[low * 2] as number) > cut) return low
-  let high = log.length / 2 - 1
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((log[middle * 2] as number) > cut) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
-/** The first entry whose end, with those before it, frees at least `excess`. */
-function firstFreeing(state: SlidingWindowState, tail: number, before: number, excess: number): number {
-  let low = tail
-  let high = state.log.length / 2 - 1
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((totalAt(state, middle) - before) >>> 0 >= excess) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
-function timeAt(state: SlidingWindowState, index: number): number {
-  return state.log[index * 2] as number
-}
-
-function totalAt(state: SlidingWindowState, index: number): number {
-  return state.log[index * 2 + 1] as number
+): RuleDecision {
+  if (used + cost <= quota.limit) return admitted(quota, used + cost, cost === 0 ? reset : full, at)
+  return refused(quota, used, cost > quota.limit ? null : wait, reset, at)
 }

@@ -1,34 +1,33 @@
-import type { Algorithm } from '../../algorithms/algorithm.ts'
-import { slidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
+import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
+import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import type { AlgorithmName, Rule } from '../../rule.ts'
+import { leastNeeded, type Place } from './eviction.ts'
 
-const ALGORITHM: Record<AlgorithmName, Algorithm<never>> = { 'sliding-window': slidingWindow as Algorithm<never> }
-
-/** The states of one rule's keys. */
+/** The states of one rule's keys, by the key's values. */
 export interface Table {
-  readonly rule: Rule
-  readonly algorithm: Algorithm<unknown>
-  readonly states: Map<string, unknown>
+  /** The rule as it was last seen: its limit can change. */
+  rule: Rule
+  readonly algorithm: Algorithm
+  readonly states: Map<string, number>
 }
 
 /** How many keys each new key looks at for one that no longer counts. */
 const SWEPT_PER_NEW_KEY = 3
 /** Below this many keys nothing is swept: they cost little, and a clock that steps back finds them still there. */
 const FEW_KEYS = 1024
-/** How many keys are compared when one has to go. */
-const COMPARED = 64
 
 /**
  * The states of all keys of all rules, bounded in number. A cursor goes round them a few steps for
  * each key that is added, and forgets those that are idle; so there are at most about half as many
- * idle keys again as live ones, no timer, and no long pause.
+ * idle keys again as live ones, and no timer.
  */
 export class KeyedStates {
+  readonly #algorithms: Record<AlgorithmName, Algorithm> = { 'sliding-window': new SlidingWindow() }
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
   #size = 0
   #evicted = 0
-  #cursor: Iterator<[Table, string, unknown]>
+  #cursor: Iterator<Place>
 
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
@@ -46,57 +45,56 @@ export class KeyedStates {
 
   tableOf(rule: Rule): Table {
     const known = this.#tables.get(rule.id)
-    if (known !== undefined) return known
-    const algorithm = ALGORITHM[rule.algorithm] as Algorithm<unknown>
-    const table = { rule, algorithm, states: new Map<string, unknown>() }
-    this.#tables.set(rule.id, table)
-    return table
+    if (known === undefined) return { rule, algorithm: this.#algorithms[rule.algorithm], states: new Map() }
+    known.rule = rule
+    return known
   }
 
-  add(table: Table, name: string, state: unknown, clock: number): void {
-    if (this.#size >= FEW_KEYS) this.sweep(SWEPT_PER_NEW_KEY, clock)
-    if (this.#size >= this.#maxKeys) this.#evict(clock)
+  /** Sweeps, and makes room for `count` new keys, without taking away any that `kept` names. */
+  makeRoom(count: number, clock: number, kept: ReadonlySet<number>): void {
+    if (this.#size >= FEW_KEYS) this.#sweep(SWEPT_PER_NEW_KEY * count, clock, kept)
+    while (this.#size > 0 && this.#size + count > this.#maxKeys) {
+      const victim = leastNeeded(() => this.#next(), this.#size, clock, kept)
+      if (victim === undefined) return
+      if (!victim.table.algorithm.idle(victim.state, victim.table.rule, clock)) this.#evicted++
+      this.delete(victim.table, victim.name)
+    }
+  }
+
+  /** A state for a key that has none, to be committed to at once. */
+  add(table: Table, name: string): number {
+    if (table.states.size === 0) this.#tables.set(table.rule.id, table)
+    const state = table.algorithm.open()
     table.states.set(name, state)
     this.#size++
+    return state
   }
 
-  delete(table: Table, name: string): boolean {
-    const deleted = table.states.delete(name)
-    if (deleted) this.#size--
-    return deleted
+  delete(table: Table, name: string): void {
+    const state = table.states.get(name) ?? UNTOUCHED
+    if (state === UNTOUCHED) return
+    table.algorithm.release(state)
+    table.states.delete(name)
+    this.#size--
+    // A rule that nobody uses any more leaves nothing behind.
+    if (table.states.size === 0) this.#tables.delete(table.rule.id)
   }
 
   clear(): void {
-    this.#tables.clear()
-    this.#size = 0
+    for (const table of this.#tables.values()) for (const name of table.states.keys()) this.delete(table, name)
   }
 
-  /** Looks at up to `count` keys and forgets the idle ones among them. */
-  sweep(count: number, clock: number): void {
+  #sweep(count: number, clock: number, kept: ReadonlySet<number>): void {
     for (let i = 0; i < count; i++) {
-      const next = this.#next()
-      if (next === undefined) return
-      const [table, name, state] = next
-      if (table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
+      const place = this.#next()
+      if (place === undefined) return
+      const { table, name, state } = place
+      if (!kept.has(state) && table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
     }
-  }
-
-  /** Forgets the least needed of some keys: an idle one, else one within its limit, else the one soonest to reset. */
-  #evict(clock: number): void {
-    let victim: [Table, string, unknown] | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (let i = 0; i < Math.min(COMPARED, this.#size); i++) {
-      const candidate = this.#next()
-      if (candidate === undefined) break
-      const need = needOf(candidate, clock)
-      if (need < least) [victim, least] = [candidate, need]
-    }
-    if (victim === undefined || !this.delete(victim[0], victim[1])) return
-    if (least > 0) this.#evicted++
   }
 
   /** The next key of the round, beginning again after the last; undefined where there is none. */
-  #next(): [Table, string, unknown] | undefined {
+  #next(): Place | undefined {
     if (this.#size === 0) return undefined
     const { value, done } = this.#cursor.next()
     if (done !== true) return value
@@ -104,18 +102,9 @@ export class KeyedStates {
     return this.#cursor.next().value
   }
 
-  *#round(): Generator<[Table, string, unknown]> {
+  *#round(): Generator<Place> {
     for (const table of this.#tables.values()) {
-      for (const [name, state] of table.states) yield [table, name, state]
+      for (const [name, state] of table.states) yield { table, name, state }
     }
   }
-}
-
-/** Keys over their limit come after all others, however soon they reset. */
-const OVER_LIMIT = 2 ** 50
-
-function needOf([table, , state]: [Table, string, unknown], clock: number): number {
-  const { allowed } = table.algorithm.evaluate(state, table.rule, 1, clock)
-  const { resetAfterMs } = table.algorithm.evaluate(state, table.rule, 0, clock)
-  return allowed ? resetAfterMs : OVER_LIMIT + resetAfterMs
 }

@@ -67,7 +67,7 @@ describe('a memory store', () => {
   })
 
   test.each([
-    [{ maxKeys: 0 }, 'maxKeys: expected a whole number from 1 to 16,000,000, received 0'],
+    [{ maxKeys: 0 }, 'maxKeys: expected a whole number from 1 to 8,000,000, received 0'],
     [{ maxKeys: 1.5 }, 'maxKeys: expected a whole number'],
     [{ clock: 5 }, 'clock: expected a function that returns milliseconds since the epoch, received 5'],
     [{ maxkeys: 5 }, 'maxkeys: unknown option, expected one of clock, maxKeys'],

@@ -1,5 +1,6 @@
+import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { Verdict } from '../../decision.ts'
+import type { RuleDecision } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
@@ -10,7 +11,7 @@ import { KeyedStates, type Table } from './keyed-states.ts'
 export interface MemoryStoreOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
   clock?: Clock
-  /** The most keys kept, over all rules; 1 to 16,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. */
+  /** The most keys kept, over all rules; 1 to 8,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. */
   maxKeys?: number
 }
 
@@ -27,7 +28,8 @@ export interface MemoryStore extends SyncStore {
 }
 
 const DEFAULT_MAX_KEYS = 1_000_000
-const MOST_MAX_KEYS = 16_000_000
+/** A Map that has held twice as many is at the most that V8 allows. */
+const MOST_MAX_KEYS = 8_000_000
 
 /**
  * Counts inside this process. Keys that no longer count are swept a few at a time as new ones come;
@@ -42,16 +44,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   )
 }
 
-/** A check that has been evaluated and waits for the others of its request. */
+/** A check that has been looked up and evaluated, and waits for the others of its request. */
 interface Step {
   readonly table: Table
   readonly name: string
-  readonly state: unknown
-  readonly verdict: Verdict
+  readonly state: number
+  readonly figures: RuleDecision
 }
 
+const NONE: ReadonlySet<number> = new Set()
+
 class InMemoryStore implements MemoryStore {
-  readonly shared = false
   readonly clock: Clock
   readonly #keys: KeyedStates
   #closed = false
@@ -64,31 +67,36 @@ class InMemoryStore implements MemoryStore {
     this.#keys = new KeyedStates(maxKeys)
   }
 
-  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): Verdict {
-    const table = rule === this.#rule ? (this.#table as Table) : this.#tableOf(rule)
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): RuleDecision {
     const clock = this.clock()
+    const table = rule === this.#rule ? (this.#table as Table) : this.#tableOf(rule)
     const name = typeof key === 'string' ? key : joinKey(key)
-    const state = table.states.get(name) ?? this.#untouched(table, key)
-    const verdict = table.algorithm.evaluate(state, rule, cost, clock)
-    if (mode === 'consume' && cost > 0)
-      this.#commit(table, name, state, rule, verdict, verdict.allowed ? cost : 0, clock)
-    return verdict
+    const state = table.states.get(name) ?? untouched(key)
+    const figures = table.algorithm.evaluate(state, rule, cost, clock)
+    if (mode === 'consume' && cost > 0) {
+      if (state === UNTOUCHED && figures.allowed) this.#keys.makeRoom(1, clock, NONE)
+      this.#commit(table, name, state, rule, figures, figures.allowed ? cost : 0)
+    }
+    return figures
   }
 
-  decideSync(checks: readonly Check[], mode: Mode): Verdict[] {
+  decideSync(checks: readonly Check[], mode: Mode): RuleDecision[] {
     const clock = this.clock()
     const steps = checks.map((check) => this.#evaluate(check, clock))
-    const admitted = steps.every(({ verdict }) => verdict.allowed)
-    return steps.map(({ table, name, state, verdict }, i) => {
+    const admitted = steps.every(({ figures }) => figures.allowed)
+    const states = steps.map(({ state }) => state).filter((state) => state !== UNTOUCHED)
+    // Room is made before anything is written, and not with what this request is decided by.
+    if (mode === 'consume' && admitted) this.#keys.makeRoom(checks.length - states.length, clock, new Set(states))
+    return steps.map(({ table, name, state, figures }, i) => {
       const { rule, cost } = checks[i] as Check
-      const uncharged = !admitted && verdict.allowed
-      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : verdict
-      if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, verdict, admitted ? cost : 0, clock)
+      const uncharged = !admitted && figures.allowed
+      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : figures
+      if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, figures, admitted ? cost : 0)
       return answer
     })
   }
 
-  async decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]> {
+  async decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return this.decideSync(checks, mode)
   }
 
@@ -113,21 +121,13 @@ class InMemoryStore implements MemoryStore {
   #evaluate({ rule, key, cost }: Check, clock: number): Step {
     const table = this.#tableOf(rule)
     const name = joinKey(key)
-    const state = table.states.get(name) ?? this.#untouched(table, key)
-    return { table, name, state, verdict: table.algorithm.evaluate(state, rule, cost, clock) }
+    const state = table.states.get(name) ?? untouched(key)
+    return { table, name, state, figures: table.algorithm.evaluate(state, rule, cost, clock) }
   }
 
-  /** Only here is a key looked at closely: one that is known has passed before. */
-  #untouched(table: Table, key: Key): unknown {
-    checkEach(key)
-    return table.algorithm.untouched()
-  }
-
-  #commit(table: Table, name: string, state: unknown, rule: Rule, verdict: Verdict, cost: number, clock: number): void {
-    if (cost === 0 && !table.algorithm.unsettled(state, verdict.at)) return
-    const known = table.algorithm.touched(state)
-    table.algorithm.commit(state, rule, cost, verdict.at)
-    if (!known) this.#keys.add(table, name, state, clock)
+  #commit(table: Table, name: string, state: number, rule: Rule, { at }: RuleDecision, cost: number): void {
+    if (cost === 0 && !table.algorithm.unsettled(state, at)) return
+    table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at)
   }
 
   #tableOf(rule: Rule): Table {
@@ -140,4 +140,10 @@ class InMemoryStore implements MemoryStore {
   #ensureOpen(): void {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the memory store has been closed')
   }
+}
+
+/** Only here is a key looked at closely: one that is known has passed before. */
+function untouched(key: Key): number {
+  checkEach(key)
+  return UNTOUCHED
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../decision.ts'
+import { admitted, type RuleDecision, refused } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
@@ -9,7 +9,7 @@ export interface Pending {
   /** The Redis key of each check. */
   readonly keys: readonly string[]
   readonly mode: Mode
-  readonly resolve: (verdicts: Verdict[]) => void
+  readonly resolve: (figures: RuleDecision[]) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -52,24 +52,24 @@ function indexOf(quotas: Rule[], { limit, windowMs }: Rule): number {
   return found < 0 ? 0 : found + 1
 }
 
-/** Hands each request of a batch its own answer: verdicts, or the error that is its alone. */
+/** Hands each request of a batch its own answer: figures, or the error that is its alone. */
 export function settleBatch(batch: readonly Pending[], reply: unknown): void {
-  const figures = new Figures(reply)
+  const answers = new Answers(reply)
   for (const { checks, keys, resolve, reject } of batch) {
-    const verdicts: Verdict[] = []
+    const figures: RuleDecision[] = []
     let failure: TidegateError | undefined
     for (const [i, { rule }] of checks.entries()) {
-      const verdict = figures.next(rule.windowMs)
-      if (typeof verdict === 'object') verdicts.push(verdict)
-      else if (failure === undefined || verdict !== '') failure = stateError(verdict, rule, keys[i] as string)
+      const answer = answers.next(rule)
+      if (typeof answer === 'object') figures.push(answer)
+      else if (failure === undefined || answer !== '') failure = stateError(answer, rule, keys[i] as string)
     }
-    if (failure === undefined) resolve(verdicts)
+    if (failure === undefined) resolve(figures)
     else reject(failure)
   }
 }
 
 /** Reads the flat reply of the `decide` script from front to back. */
-class Figures {
+class Answers {
   readonly #values: readonly unknown[]
   readonly #time: number
   #position = 0
@@ -81,18 +81,16 @@ class Figures {
     this.#time = this.#number()
   }
 
-  /** The verdict of the next check, or the text of its error. */
-  next(windowMs: number): Verdict | string {
+  /** The figures of the next check, or the text of its error. */
+  next(rule: Rule): RuleDecision | string {
     const first = this.#values[this.#position++]
-    if (typeof first === 'string') return first
-    if (typeof first !== 'number') throw unexpectedReply(first)
-    if (first >= 0) return { allowed: true, used: first, retryAfterMs: 0, resetAfterMs: windowMs, at: this.#time }
-    const allowed = first % 2 !== 0
+    if (typeof first !== 'number') return String(first)
+    if (first >= 0) return admitted(rule, first, rule.windowMs, this.#time)
     const at = this.#time + Math.floor((-first - 1) / 2)
     const used = this.#number()
-    if (allowed) return { allowed, used, retryAfterMs: 0, resetAfterMs: this.#number(), at }
+    if (first % 2 !== 0) return admitted(rule, used, this.#number(), at)
     const wait = this.#number()
-    return { allowed, used, retryAfterMs: wait < 0 ? null : wait, resetAfterMs: this.#number(), at }
+    return refused(rule, used, wait < 0 ? null : wait, this.#number(), at)
   }
 
   #number(): number {

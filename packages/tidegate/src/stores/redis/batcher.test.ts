@@ -16,8 +16,11 @@ function open(maxBatch: number, maxPending = 1000) {
   const add = (count: number) => {
     for (let i = 0; i < count; i++) batcher.add(request())
   }
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
-  return { batcher, sizes, arrivals, add, turn }
+  /** To the end of this turn of the event loop, sockets not yet looked at. */
+  const turn = () => new Promise<void>((resolve) => process.nextTick(() => process.nextTick(resolve)))
+  /** To the end of this round, when all sockets have been read. */
+  const round = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  return { batcher, sizes, arrivals, add, turn, round }
 }
 
 test('with nothing in flight a request leaves at once, alone', () => {
@@ -26,46 +29,59 @@ test('with nothing in flight a request leaves at once, alone', () => {
   expect(sizes).toEqual([1])
 })
 
-test('the others of its turn leave together', async () => {
+test('the others of its turn leave when it ends, if they are several', async () => {
   const { sizes, add, turn } = open(32)
   add(1)
-  add(7)
+  add(20)
   expect(sizes).toEqual([1])
   await turn()
-  expect(sizes).toEqual([1, 7])
+  expect(sizes).toEqual([1, 20])
 })
 
 test('requests that promise reactions add belong to the same turn', async () => {
   const { sizes, add, turn } = open(32)
-  add(2)
-  for (let i = 0; i < 5; i++) void Promise.resolve().then(() => add(1))
+  add(5)
+  for (let i = 0; i < 7; i++) void Promise.resolve().then(() => add(1))
   await turn()
+  expect(sizes).toEqual([1, 11])
+})
+
+// A service reads one request from each socket, and every one is a turn of its own.
+test('a few wait for the other sockets of the round', async () => {
+  const { sizes, add, turn, round } = open(32)
+  add(1)
+  for (let socket = 0; socket < 6; socket++) {
+    add(1)
+    await turn()
+  }
+  expect(sizes).toEqual([1])
+  await round()
   expect(sizes).toEqual([1, 6])
 })
 
 test('a full batch leaves at once', async () => {
-  const { sizes, add, turn } = open(4)
+  const { sizes, add, round } = open(4)
   add(11)
   expect(sizes).toEqual([1, 4, 4])
-  await turn()
+  await round()
   expect(sizes).toEqual([1, 4, 4, 2])
 })
 
 test('when all have arrived a request leaves at once again', async () => {
-  const { sizes, arrivals, add, turn } = open(32)
+  const { sizes, arrivals, add, round } = open(32)
   add(3)
-  await turn()
+  await round()
   for (const arrive of arrivals) arrive()
-  await turn()
+  await round()
   add(1)
   expect(sizes).toEqual([1, 2, 1])
 })
 
 test('no more than maxPending wait for an answer; the rest are errors at once', async () => {
-  const { batcher, arrivals, add, turn } = open(4, 10)
+  const { batcher, arrivals, add, round } = open(4, 10)
   add(10)
   expect(() => batcher.add(request())).toThrow(expect.objectContaining({ code: 'ERR_STORE_OVERLOADED' }))
   arrivals[0]?.()
-  await turn()
+  await round()
   expect(() => batcher.add(request())).not.toThrow()
 })

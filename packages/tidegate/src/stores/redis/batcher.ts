@@ -11,7 +11,7 @@ export interface BatcherOptions {
 }
 
 /**
- * Joins the requests of one turn of the event loop into batches. With nothing in flight a request
+ * Joins the requests of one turn, or one round, of the event loop into batches. With nothing in flight a request
  * leaves at once, as a batch of one: waiting for company would only cost it time. A batch that is
  * full leaves at once too, so that client and server work at the same time.
  */
@@ -56,18 +56,33 @@ export class Batcher {
     })
   }
 
+  /**
+   * A turn that has gathered several requests (an answer arrived, and many went on) leaves when it ends.
+   * A few wait for the sockets that are read in the same round of the event loop: in a service every
+   * request is a turn of its own.
+   */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
     afterThisTurn(() => {
-      this.#scheduled = false
-      this.flush()
+      if (this.#queuedKeys >= SEVERAL) this.#leave()
+      else afterThisRound(() => this.#leave())
     })
+  }
+
+  #leave(): void {
+    this.#scheduled = false
+    this.flush()
   }
 }
 
+/** From this many keys on a batch is worth its own way. */
+const SEVERAL = 8
+
 declare const process: { nextTick?: (callback: () => void) => void } | undefined
+declare const setImmediate: ((callback: () => void) => void) | undefined
 
 /** In Node a tick runs after all promise reactions of the turn and so gathers more than a microtask. */
-const afterThisTurn: (callback: () => void) => void =
-  typeof process === 'object' && process.nextTick !== undefined ? process.nextTick : queueMicrotask
+const afterThisTurn = (typeof process === 'object' ? process.nextTick : undefined) ?? queueMicrotask
+
+const afterThisRound = typeof setImmediate === 'function' ? setImmediate : queueMicrotask

@@ -1,5 +1,5 @@
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { Verdict } from '../../decision.ts'
+import type { RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import { checkEach, encodeKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
@@ -57,7 +57,6 @@ interface Settings {
 }
 
 class RedisStore implements Store {
-  readonly shared = true
   readonly clock: Clock
   readonly #connection: Connection
   readonly #settings: Settings
@@ -72,7 +71,7 @@ class RedisStore implements Store {
     this.#batcher = new Batcher({ send: (batch) => this.#send(batch), maxBatch, maxPending })
   }
 
-  decide(checks: readonly Check[], mode: Mode): Promise<Verdict[]> {
+  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => this.#keyOf(rule, key))
