@@ -1,11 +1,11 @@
 import { type Decision, decideByAll, decideByNone, decideByOne, type RuleDecision } from './decision.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
-import { checkStore, costOf, type RequestOptions, syncUnsupported } from './limiter.ts'
 import { checkFields, isRecord } from './options.ts'
+import { costOf, type RequestOptions } from './request.ts'
 import { compileRules, type Rule, type RuleOptions, versionOf } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
-import { type Check, isSyncStore, type Mode, type Store } from './stores/store.ts'
+import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
 /** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
 export type Descriptor = Readonly<Record<string, string>>
@@ -33,9 +33,9 @@ export interface Gate {
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
-  /** Forgets the keys of this request in every rule that matches it. */
+  /** Forgets the keys of this request in every rule that matches it, one after the other. */
   reset(descriptor: Descriptor): Promise<void>
-  /** How often each rule was skipped because a dimension of its key was missing. */
+  /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
   /** Further calls are errors. Closes the store if the gate made it. */
   close(): Promise<void>
@@ -84,7 +84,7 @@ class RuleGate implements Gate {
   }
 
   async reset(descriptor: Descriptor): Promise<void> {
-    const checks = this.#checks(descriptor, undefined)
+    const checks = this.#checks(descriptor, 0, 'peek')
     await Promise.all(checks.map(({ rule, key }) => this.#store.reset(rule, key)))
   }
 
@@ -98,13 +98,13 @@ class RuleGate implements Gate {
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
-    const checks = this.#checks(descriptor, options)
+    const checks = this.#checks(descriptor, costOf(options), mode)
     return this.#answer(checks.length === 0 ? [] : await this.#store.decide(checks, mode))
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
-    const checks = this.#checks(descriptor, options)
+    const checks = this.#checks(descriptor, costOf(options), mode)
     return this.#answer(this.#store.decideSync(checks, mode))
   }
 
@@ -115,16 +115,15 @@ class RuleGate implements Gate {
   }
 
   /** The limits that this request has to pass. */
-  #checks(descriptor: Descriptor, options: RequestOptions | undefined): Check[] {
+  #checks(descriptor: Descriptor, cost: number, mode: Mode): Check[] {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the gate has been closed')
     checkDescriptor(descriptor)
-    const cost = costOf(options)
     const checks: Check[] = []
     for (const rule of this.rules) {
       if (!rule.match.every(([dimension, value]) => valueIn(descriptor, dimension) === value)) continue
       const key = keyOf(rule, descriptor)
-      if (key === undefined) this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
-      else checks.push({ rule, key, cost })
+      if (key !== undefined) checks.push({ rule, key, cost })
+      else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
     }
     return checks
   }

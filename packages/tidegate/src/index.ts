@@ -3,7 +3,8 @@ export type { Decision, Reason, RuleDecision, Source } from './decision.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
 export { createGate, type Descriptor, type Gate, type GateOptions } from './gate.ts'
-export { createLimiter, type Limiter, type LimiterOptions, type RequestOptions } from './limiter.ts'
+export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
+export type { RequestOptions } from './request.ts'
 export type { AlgorithmName, LimitOptions, Rule, RuleOptions } from './rule.ts'
 export {
   type MemoryStore,

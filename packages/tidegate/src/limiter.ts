@@ -1,22 +1,17 @@
-import { type Decision, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
+import { type Decision, decideByOne, type RuleDecision } from './decision.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { checkFields } from './options.ts'
+import { costOf, type RequestOptions } from './request.ts'
 import { checkName, compileLimiterRule, type LimitOptions, limitFields, type Rule, versionOf } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
-import { isSyncStore, type Mode, type Store } from './stores/store.ts'
+import { checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
 export interface LimiterOptions extends LimitOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
   store?: Store
-}
-
-/** What a single request may say besides its key. */
-export interface RequestOptions {
-  /** A whole number from 0 to 4,294,967,295. Default: 1. A cost of 0 reads and never writes. */
-  cost?: number
 }
 
 /** One limit over many keys. */
@@ -55,24 +50,6 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const rule = compileLimiterRule(fields, name)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   return new SingleLimiter(rule, store, options.store === undefined)
-}
-
-/** Refuses what is no store before it is first used. */
-export function checkStore(store: unknown): Store {
-  const candidate = store as Partial<Store> | null | undefined
-  if (typeof candidate?.decide === 'function' && typeof candidate.reset === 'function') return store as Store
-  throw invalid('ERR_INVALID_OPTION', 'store', 'a store, such as memoryStore() or redisStore(client)', store)
-}
-
-/**
- * Reads the cost of a request.
- * @throws TidegateError `ERR_INVALID_COST`, `ERR_UNKNOWN_OPTION`
- */
-export function costOf(options: RequestOptions | undefined): number {
-  if (options === undefined) return 1
-  const { cost = 1 } = checkFields(options, 'options', ['cost'])
-  if (typeof cost === 'number' && Number.isInteger(cost) && cost >= 0 && cost <= MAX_COUNT) return cost
-  throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 0 to 4,294,967,295', cost)
 }
 
 class SingleLimiter implements Limiter {
@@ -137,9 +114,4 @@ class SingleLimiter implements Limiter {
   #ensureOpen(): void {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the limiter has been closed')
   }
-}
-
-/** The error of a synchronous call where the answer comes over a network. */
-export function syncUnsupported(): TidegateError {
-  return new TidegateError('ERR_SYNC_UNSUPPORTED', 'limitSync and peekSync need a memory store; use limit and peek')
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { RuleDecision } from '../decision.ts'
+import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
 
@@ -45,4 +46,23 @@ export interface SyncStore extends Store {
 
 export function isSyncStore(store: Store): store is SyncStore {
   return 'decideSync' in store
+}
+
+/**
+ * Refuses what is no store before it is first used.
+ * @throws TidegateError `ERR_INVALID_OPTION`
+ */
+export function checkStore(store: unknown): Store {
+  const candidate = store as Record<string, unknown> | null | undefined
+  const methods = [...METHODS, ...(candidate?.['decideSync'] === undefined ? [] : SYNC_METHODS)]
+  if (methods.every((method) => typeof candidate?.[method] === 'function')) return store as Store
+  throw invalid('ERR_INVALID_OPTION', 'store', 'a store, such as memoryStore() or redisStore(client)', store)
+}
+
+const METHODS: readonly (keyof Store)[] = ['clock', 'decide', 'reset', 'ping', 'close']
+const SYNC_METHODS: readonly (keyof SyncStore)[] = ['decideSync', 'decideOneSync']
+
+/** The error of a synchronous call where the answer comes over a network. */
+export function syncUnsupported(): TidegateError {
+  return new TidegateError('ERR_SYNC_UNSUPPORTED', 'limitSync and peekSync need a memory store; use limit and peek')
 }

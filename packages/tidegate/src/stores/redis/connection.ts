@@ -9,6 +9,7 @@ export interface Connection {
 /** What is used of an ioredis client (https://github.com/redis/ioredis). */
 export interface IoredisClient {
   call(command: string, args: string[]): Promise<unknown>
+  readonly options?: { readonly autoResendUnfulfilledCommands?: boolean | undefined }
   readonly isCluster?: boolean
 }
 
@@ -35,6 +36,7 @@ export function connect(client: unknown): Connection {
 }
 
 function fromIoredis(client: IoredisClient): Connection {
+  if (client.options?.autoResendUnfulfilledCommands !== false) warnOfResending()
   return { send: (command, args) => client.call(command, args) }
 }
 
@@ -61,4 +63,18 @@ function hasFunction(value: unknown, name: string): boolean {
 
 function unsupported(expected: string): TidegateError {
   return new TidegateError('ERR_CLIENT_UNSUPPORTED', `client: expected ${expected}`, { field: 'client', expected })
+}
+
+declare const process: { emitWarning?: (text: string, options: { code: string }) => void } | undefined
+
+let warned = false
+
+/** Once for a process. A command that is sent again after a broken connection may have run before: it then counts twice. */
+function warnOfResending(): void {
+  if (warned || typeof process !== 'object') return
+  warned = true
+  const text =
+    'ioredis sends commands again after a broken connection, so that decisions in flight are counted twice; ' +
+    'make the client with autoResendUnfulfilledCommands: false'
+  process.emitWarning?.(text, { code: 'TIDEGATE_CLIENT_RESENDS' })
 }
