@@ -25,7 +25,7 @@ describe.skipIf(skipped)(`many at one key ${skipped ? howToInstall('redis-server
   let client: Redis
   beforeAll(async () => {
     server = await startRedis()
-    client = new Redis(server.port, '127.0.0.1')
+    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
   })
   afterAll(async () => {
     client.disconnect()

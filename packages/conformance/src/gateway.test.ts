@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LoggedRequest, readAccessLog } from './access-log.ts'
 import { SlidingWindowOracle } from './oracle/sliding-window-oracle.ts'
@@ -97,7 +98,10 @@ describe.skipIf(missing.length > 0)(`nginx asks the service ${missing.map(howToI
         headers: { 'Content-Type': 'application/json' },
         body,
       }).then(({ status }) => status)
+    const before = await scriptCalls(redis.port)
     const statuses = await inParallel(Array.from({ length: 1005 }), ask)
+    // Requests that arrive together, each on its own socket, share a call.
+    expect((await scriptCalls(redis.port)) - before).toBeLessThan(1005 / 2)
     expect(statuses.filter((status) => status === 200)).toHaveLength(1000)
     expect(statuses.filter((status) => status === 429)).toHaveLength(5)
   })
@@ -114,6 +118,13 @@ function showTimes(conf: string): string {
   return conf
     .replace('auth_request_set $limit_retry_after', 'auth_request_set $limit_at $upstream_http_tidegate_at;\n      $&')
     .replaceAll('add_header RateLimit $limit_remaining always;', '$&\n      add_header Tidegate-At $limit_at always;')
+}
+
+async function scriptCalls(port: number): Promise<number> {
+  const client = new Redis(port, '127.0.0.1')
+  const statistics = await client.info('commandstats')
+  client.disconnect()
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1])
 }
 
 async function inParallel<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {

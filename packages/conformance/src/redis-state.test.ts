@@ -14,7 +14,7 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
   let client: Redis
   beforeAll(async () => {
     server = await startRedis()
-    client = new Redis(server.port, '127.0.0.1')
+    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
   })
   afterAll(async () => {
     client.disconnect()
@@ -178,6 +178,37 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
       await client.config('SET', 'maxmemory', '0')
     }
     expect(await gate.limit({ user: 'a' })).toMatchObject({ rules: [{ used: 2 }, { used: 2 }] })
+  })
+
+  test('with a clock of the caller every write leaves an hour at least, whatever the window', async () => {
+    let now = 1_700_000_000_000
+    const limiter = open(100, 100, () => now)
+    for (let i = 0; i < 60; i++) {
+      now += 1
+      await limiter.limit('k')
+      expect(await client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+    }
+  })
+
+  test('the admissions of one millisecond are one entry', async () => {
+    const limiter = open(1000, 1000, () => 1_700_000_000_000)
+    for (let i = 0; i < 500; i++) await limiter.limit('k')
+    expect(await client.strlen(await onlyKey())).toBe(15)
+    let now = 1_700_000_000_000
+    const log = createLimiter({
+      name: 'log',
+      limit: 1000,
+      window: 1000,
+      store: redisStore(client, { clock: () => now }),
+    })
+    for (let i = 0; i < 30; i++) {
+      now += 1
+      await log.limit('k')
+    }
+    const key = (await client.keys('*log*'))[0] as string
+    const length = await client.strlen(key)
+    for (let i = 0; i < 50; i++) await log.limit('k')
+    expect(await client.strlen(key)).toBe(length)
   })
 
   test('a long log is trimmed as it goes', async () => {

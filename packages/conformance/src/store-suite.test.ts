@@ -91,6 +91,39 @@ for (const kind of storeKinds) {
       expect(await lowered.limit('k', { cost: 0 })).toMatchObject({ allowed: true, used: 0 })
     })
 
+    test('a decision is plain data, which can be copied whole', async () => {
+      const limiter = createLimiter({ name: 'plain', limit: 5, window: '1h', store: await under.open() })
+      const decision = await limiter.limit('k')
+      expect({ ...decision }).toEqual(decision)
+      expect(structuredClone(decision)).toEqual(decision)
+      expect({ ...decision }.rules).toEqual([expect.objectContaining({ rule: 'plain', used: 1 })])
+    })
+
+    test('what was asked before a reset is forgotten by it', async () => {
+      const limiter = createLimiter({ name: 'reset', limit: 50, window: '1h', store: await under.open() })
+      await limiter.limit('k')
+      const asked = Array.from({ length: 20 }, () => limiter.limit('k'))
+      const reset = limiter.reset('k')
+      await Promise.all([...asked, reset])
+      expect(await limiter.limit('k')).toMatchObject({ used: 1 })
+    })
+
+    test('what was asked before close is answered', async () => {
+      const store = await under.open()
+      const limiter = createLimiter({ name: 'close', limit: 50, window: '1h', store })
+      const asked = Array.from({ length: 20 }, () => limiter.limit('k'))
+      await Promise.all([limiter.close(), store.close()])
+      expect((await Promise.all(asked)).map(({ used }) => used)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+    })
+
+    test('a store that was handed in stays open when limiter and gate close', async () => {
+      const store = await under.open()
+      await createLimiter({ name: 'a', limit: 5, window: '1h', store }).close()
+      await createGate({ rules: [{ name: 'b', limit: 5, window: '1h' }], store }).close()
+      await store.ping()
+      expect(await createLimiter({ name: 'c', limit: 5, window: '1h', store }).limit('k')).toMatchObject({ used: 1 })
+    })
+
     test('a clock that returns no time is an error, and nothing is counted', async () => {
       let now: unknown = 5
       const limiter = createLimiter({

@@ -38,7 +38,7 @@ function startMemory(): StoreUnderTest {
 
 async function startIoredis(): Promise<StoreUnderTest> {
   const server = await startRedis()
-  const client = new Redis(server.port, '127.0.0.1')
+  const client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
   return {
     open: async (clock) => {
       await client.flushall()

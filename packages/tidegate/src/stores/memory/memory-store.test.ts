@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createGate } from '../../gate.ts'
 import { createLimiter } from '../../limiter.ts'
 import { memoryStore } from './memory-store.ts'
 
@@ -44,6 +45,78 @@ describe('a memory store', () => {
     for (let i = 0; i < 50_000; i++) limiter.limitSync(`flood-${i}`)
     for (let k = 0; k < 20; k++) expect(limiter.peekSync(`over-${k}`)).toMatchObject({ allowed: false, used: 3 })
     expect(store.stats().keys).toBe(1000)
+  })
+
+  test.each([64, 1000, 10_000])('a flood does not push out a count that all share, with %i keys', (maxKeys) => {
+    let now = 1e12
+    const store = memoryStore({ clock: () => now, maxKeys })
+    const gate = createGate({
+      store,
+      rules: [
+        { name: 'global', limit: 1000, window: '1s' },
+        { name: 'user', key: ['user'], limit: 10, window: '1h' },
+      ],
+    })
+    for (let i = 0; i < maxKeys; i++) {
+      gate.limitSync({ user: `before-${i}` })
+      now += 2
+    }
+    now += 1000
+    let admitted = 0
+    for (let i = 0; i < 20_000; i++) if (gate.limitSync({ user: `flood-${i}` }).allowed) admitted++
+    expect(admitted).toBe(1000)
+  })
+
+  test('a request is never decided by a key that it has itself pushed out', () => {
+    const store = memoryStore({ maxKeys: 1 })
+    const rules = ['a', 'b', 'c'].map((name) => ({ name, limit: 10, window: '1h' as const }))
+    const gate = createGate({ store, rules })
+    let admitted = 0
+    for (let i = 0; i < 1000; i++) if (gate.limitSync({}).allowed) admitted++
+    expect(admitted).toBe(10)
+    expect(store.stats().keys).toBe(3)
+  })
+
+  test('no charge is lost when keys of the same request are swept', () => {
+    let now = 1e12
+    const store = memoryStore({ clock: () => now })
+    const gate = createGate({
+      store,
+      rules: [
+        { name: 'session', key: ['session'], limit: 1_000_000, window: 1000 },
+        { name: 'user', key: ['user'], limit: 1, window: 1000 },
+      ],
+    })
+    const latest = new Map<string, number>()
+    let seed = 1
+    for (let i = 0; i < 200_000; i++) {
+      now += i % 2
+      seed = (seed * 48271) % 2147483647
+      const user = `u${seed % 3000}`
+      if (!gate.limitSync({ session: `s${i}`, user }).allowed) continue
+      expect(now - (latest.get(user) ?? 0)).toBeGreaterThanOrEqual(1000)
+      latest.set(user, now)
+    }
+  })
+
+  test('keys over their limit stay while others remain', () => {
+    const store = memoryStore({ maxKeys: 1000 })
+    const limiter = createLimiter({ name: 'full', limit: 5, window: '1h', store })
+    for (let k = 0; k < 500; k++) limiter.limitSync(`over-${k}`, { cost: 5 })
+    for (let k = 0; k < 500; k++) limiter.limitSync(`within-${k}`)
+    for (let k = 0; k < 450; k++) limiter.limitSync(`new-${k}`)
+    const open = Array.from({ length: 500 }, (_, k) => limiter.peekSync(`over-${k}`)).filter(({ allowed }) => allowed)
+    expect(open).toEqual([])
+  })
+
+  test('a rule that nobody uses any more leaves nothing behind', () => {
+    let now = 0
+    const store = memoryStore({ clock: () => now })
+    for (let i = 0; i < 20_000; i++) {
+      now += 10
+      createLimiter({ name: `rule-${i}`, limit: 5, window: 100, store }).limitSync('k')
+    }
+    expect(store.stats().keys).toBeLessThan(1100)
   })
 
   test('refusals, peeks and a cost of 0 take no room', () => {

@@ -1,0 +1,123 @@
+import * as fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { createLimiter } from 'tidegate'
+import { redisStore } from 'tidegate/redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findPart, howToInstall } from './services/parts.ts'
+import { startRedis } from './services/redis.ts'
+import type { Service } from './services/service.ts'
+
+const LIMIT = 500
+const WINDOW_MS = 10_000
+
+type Damage = (state: Buffer) => Buffer
+
+const at = fc.double({ min: 0, max: 0.999, noNaN: true })
+const damages: fc.Arbitrary<Damage> = fc.oneof(
+  fc.uint8Array({ maxLength: 400 }).map(
+    (bytes): Damage =>
+      () =>
+        Buffer.from(bytes),
+  ),
+  fc.uint8Array({ minLength: 250, maxLength: 400 }).map(
+    (bytes): Damage =>
+      () =>
+        Buffer.from([...bytes, 2]),
+  ),
+  fc.tuple(at, fc.integer({ min: 1, max: 255 })).map(
+    ([where, bits]): Damage =>
+      (state) => {
+        const copy = Buffer.from(state)
+        const index = Math.floor(where * copy.length)
+        copy[index] = (copy[index] as number) ^ bits
+        return copy
+      },
+  ),
+  // In the trailer, where it hurts most.
+  fc.tuple(fc.integer({ min: 1, max: 39 }), fc.integer({ min: 0, max: 255 })).map(
+    ([fromEnd, value]): Damage =>
+      (state) => {
+        const copy = Buffer.from(state)
+        copy[Math.max(0, copy.length - fromEnd)] = value
+        return copy
+      },
+  ),
+  at.map(
+    (where): Damage =>
+      (state) =>
+        state.subarray(0, Math.floor(where * state.length)),
+  ),
+  at.map(
+    (where): Damage =>
+      (state) =>
+        state.subarray(Math.floor(where * state.length)),
+  ),
+  fc.uint8Array({ minLength: 1, maxLength: 20 }).map(
+    (bytes): Damage =>
+      (state) =>
+        Buffer.concat([state, bytes]),
+  ),
+)
+
+// The kind of fault: one key's damage that fails the script, and with it requests that have been charged.
+const skipped = findPart('redis-server') === undefined
+describe.skipIf(skipped)(`damaged states in Redis ${skipped ? howToInstall('redis-server') : ''}`, () => {
+  let server: Service
+  let client: Redis
+  beforeAll(async () => {
+    server = await startRedis()
+    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
+  })
+  afterAll(async () => {
+    client.disconnect()
+    await server.stop()
+  })
+
+  test.each([
+    ['short', 5],
+    ['long', 120],
+  ])(
+    'a %s state with any damage: its own request is answered or refused, its neighbours are served',
+    async (_, entries) => {
+      let now = 1_700_000_000_000
+      const store = redisStore(client, { clock: () => now })
+      const limiter = createLimiter({ name: 'fuzz', limit: LIMIT, window: WINDOW_MS, store })
+      for (let i = 0; i < entries; i++) {
+        now += 10
+        await limiter.limit('whole')
+      }
+      const prefix = 'tg:{whole}:'
+      const [key] = await client.keys(`${prefix}*`)
+      const whole = (await client.getBuffer(key as string)) as Buffer
+      const damaged = (key as string).replace('{whole}', '{bad}')
+      const neighbour = (key as string).replace('{whole}', '{n}')
+      const unharmed = fc.asyncProperty(
+        damages,
+        fc.integer({ min: 0, max: 12_000 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (damage, later, cost) => {
+          await client.del(neighbour)
+          const state = damage(whole)
+          if (state.length === 0) return
+          await client.set(damaged, state)
+          now += later
+          const [, first, bad, second] = await Promise.allSettled([
+            limiter.limit('before'),
+            limiter.limit('n'),
+            limiter.limit('bad', { cost }),
+            limiter.limit('n'),
+          ])
+          now -= later
+          expect(first).toMatchObject({ status: 'fulfilled', value: { used: 1 } })
+          expect(second).toMatchObject({ status: 'fulfilled', value: { used: 2 } })
+          if (bad?.status === 'rejected') {
+            expect(bad.reason).toMatchObject({ code: 'ERR_STATE_UNREADABLE' })
+            expect(await client.getBuffer(damaged)).toEqual(state)
+          }
+          expect(await client.strlen(damaged)).toBeLessThan(whole.length + 500)
+        },
+      )
+      await fc.assert(unharmed, { numRuns: 1500 })
+    },
+  )
+})
