@@ -18,6 +18,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
+/** How many ask at the same time while a signal comes. */
+const CLIENTS = 20
+
 interface Program {
   child: ChildProcessWithoutNullStreams
   output: () => { stdout: string; stderr: string }
@@ -98,6 +101,17 @@ describe('tidegate', () => {
     expect(await finished('serve', '--config', 'bad.yaml')).toEqual({ code: 1, stdout: '', stderr })
   })
 
+  test('validate reads what another program writes', async () => {
+    file('piped.yaml', 'rules: []')
+    const script = `"$0" "$1" validate <(sleep 0.3; cat piped.yaml)`
+    const child = spawn('bash', ['-c', script, process.execPath, main], { cwd: folder })
+    started.push(child)
+    let printed = ''
+    child.stdout.on('data', (chunk) => (printed += String(chunk)))
+    child.stderr.on('data', (chunk) => (printed += String(chunk)))
+    expect([await once(child, 'close'), printed]).toEqual([[0, null], expect.stringMatching(/^\/\S+: ok, 0 rules\n$/)])
+  })
+
   test('a port that is taken is an error, not a stack', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
@@ -130,24 +144,31 @@ describe('tidegate serve', () => {
     )
     const results: (number | string)[] = []
     let refused = 0
-    const clients = Array.from({ length: 20 }, async () => {
+    let warm = 0
+    let allAreWarm = (): void => undefined
+    const warmedUp = new Promise<void>((resolve) => {
+      allAreWarm = resolve
+    })
+    const clients = Array.from({ length: CLIENTS }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      for (;;) {
+      for (let answered = 1; ; answered++) {
         const result = await ask(url, agent)
         // Nobody listens any more: where a load balancer goes elsewhere, and nothing was sent.
         if (result === 'ECONNREFUSED') return refused++
         results.push(result)
+        if (answered === 3 && ++warm === CLIENTS) allAreWarm()
       }
     })
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await Promise.race([warmedUp, Promise.all(clients)])
     const before = results.length
     child.kill(signal)
     await Promise.all(clients)
     expect(await code).toBe(0)
-    expect(before).toBeGreaterThan(20)
-    expect(results.length).toBeGreaterThan(before)
-    expect(refused).toBe(20)
     expect(results.filter((result) => result !== 200)).toEqual([])
+    expect(before).toBeGreaterThanOrEqual(3 * CLIENTS)
+    // Each had a request on its way when the signal was sent.
+    expect(results.length).toBeGreaterThanOrEqual(before + CLIENTS)
+    expect(refused).toBe(CLIENTS)
   })
 
   test('a request that is half sent when the signal comes is finished', async () => {

@@ -1,8 +1,8 @@
 import type { RuleOptions } from 'tidegate'
 import { TidegateError } from 'tidegate'
-import { compileRule } from 'tidegate/store'
+import { compileRule, isKey } from 'tidegate/store'
 import type { ConfigProblem } from './problem.ts'
-import type { Path, YamlDocument } from './yaml-document.ts'
+import { type Path, shown, type YamlDocument } from './yaml-document.ts'
 
 /** What the library has against the rules, each rule for itself, and then rules of the same name. */
 export function checkValues(
@@ -17,25 +17,30 @@ export function checkValues(
       compileRule(rule, `rules[${i}]`)
     } catch (error) {
       if (!(error instanceof TidegateError)) throw error
-      problems.push(valueProblem(error, i, document))
+      problems.push(valueProblem(error, i, rule, document))
     }
   }
   return [...problems, ...checkNames(rules, document)]
 }
 
-function valueProblem(error: TidegateError, rule: number, document: YamlDocument): ConfigProblem {
-  const field = error.field ?? `rules[${rule}]`
-  const path = pathOf(field, rule)
-  const what = `${field} is ${document.show(path)}`
-  return { ...document.positionOf(path), what, expected: error.expected ?? error.message }
-}
-
-/** `rules[2].match.a.b` is the dimension `a.b`: below `match` a dot is part of a name. */
-function pathOf(field: string, rule: number): Path {
-  const [, name, index, rest] = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\]|\.(.+))?$/s.exec(field) ?? []
-  if (name === undefined) return ['rules', rule]
-  const inner = index === undefined ? rest : Number(index)
-  return ['rules', rule, name, ...(inner === undefined ? [] : [inner])]
+function valueProblem(error: TidegateError, index: number, rule: unknown, document: YamlDocument): ConfigProblem {
+  const field = error.field ?? `rules[${index}]`
+  const expected = error.expected ?? error.message
+  const place = ['rules', index]
+  const [, name, item] = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?/.exec(field) ?? []
+  if (name === 'match') {
+    const { match = {} } = rule as Partial<RuleOptions>
+    // By the entry itself: in `field` its name may have been quoted and shortened.
+    const [dimension = ''] = Object.entries(match).find((entry) => !entry.every(isKey)) ?? []
+    const path = [...place, name, dimension]
+    if (!isKey(dimension)) {
+      const what = `${field} has the dimension ${shown(dimension)}`
+      return { ...document.positionOfKey([...place, name], dimension), what, expected }
+    }
+    return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
+  }
+  const path: Path = [...place, ...(name === undefined ? [] : [name]), ...(item === undefined ? [] : [Number(item)])]
+  return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
 }
 
 function checkNames(rules: readonly unknown[], document: YamlDocument): ConfigProblem[] {

@@ -4,7 +4,7 @@ import { checkValues } from './check-values.ts'
 import { type ConfigProblem, inFileOrder } from './problem.ts'
 import { readText } from './read-text.ts'
 import { configSchema, type DenyStatus } from './schema.ts'
-import { type Path, YamlDocument } from './yaml-document.ts'
+import { type Path, shown, YamlDocument } from './yaml-document.ts'
 
 /** A configuration file that has been checked. */
 export interface Config {
@@ -30,11 +30,13 @@ export function parseConfig(text: string): { config: Config } | { problems: Conf
   const checked = configSchema.safeParse(read.value)
   const issues = checked.success ? [] : checked.error.issues
   const misshapen = new Set(issues.filter(({ path }) => path[0] === 'rules').map(({ path }) => Number(path[1])))
-  const values = checkValues(rulesOf(read.value), misshapen, document)
+  const rules = rulesOf(read.value)
+  const values = checkValues(rules, misshapen, document)
   const problems = [...issues.flatMap((issue) => shapeProblems(issue, document)), ...values]
   if (!checked.success || problems.length > 0) return { problems: inFileOrder(problems) }
-  const { rules, forwardAuth, denyStatus = 429 } = checked.data
-  return { config: { rules: rules as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus } }
+  const { forwardAuth, denyStatus = 429 } = checked.data
+  // The values that have been checked are the ones that are served, not a copy of what the schema knows of them.
+  return { config: { rules: [...rules] as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus } }
 }
 
 function rulesOf(value: unknown): readonly unknown[] {
@@ -69,6 +71,7 @@ function shapeProblems({ code, path, message, keys = [] }: Issue, document: Yaml
 function fieldOf(path: Path): string {
   return path.reduce<string>((field, step) => {
     if (typeof step === 'number') return `${field}[${step}]`
+    if (!/^[\w.$-]{1,64}$/.test(step)) return `${field}[${shown(step)}]`
     return field === '' ? step : `${field}.${step}`
   }, '')
 }

@@ -21,7 +21,13 @@ export class YamlDocument {
 
   constructor(text: string) {
     // Warnings come as problems, so the package has nothing to print itself.
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, logLevel: 'error' })
+    this.#document = parseDocument(text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      logLevel: 'error',
+      // The plain value has one field for `1` and `"1"`: one of them would be ignored.
+      uniqueKeys: (one, other) => keyOf(one) === keyOf(other),
+    })
   }
 
   /** The plain value; or what keeps the file from having one. */
@@ -61,8 +67,7 @@ export class YamlDocument {
     if (isSeq(node)) return 'a list'
     if (!isScalar(node)) return path.length === 0 ? 'empty' : 'missing'
     if (node.value === null) return 'empty'
-    const text = typeof node.value === 'string' ? JSON.stringify(node.value) : String(node.value)
-    return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
+    return shown(node.value)
   }
 
   #find(path: Path): Node | undefined {
@@ -97,6 +102,12 @@ export class YamlDocument {
 
 const START: Position = { line: 1, column: 1 }
 const SHOWN_CHARACTERS = 40
+
+/** A name or a value as errors show it. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
+}
 
 function keyOf(key: unknown): string {
   return isScalar(key) ? String(key.value ?? '') : String(key)

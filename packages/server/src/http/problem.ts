@@ -25,18 +25,25 @@ export function problemOf(error: unknown, prefix = ''): Problem {
   if (error instanceof TidegateError || error instanceof ServiceError) {
     const { code, field, expected, message } = atFault(error)
     const detail = field !== undefined && message.startsWith(field) ? `${prefix}${message}` : message
+    const status = statusOfCode[code]
+    // What the service was built with is no field of the request.
+    if (status >= 500) return problem(code, status, message)
     const place = {
       ...(field !== undefined && { field: `${prefix}${field}` }),
       ...(expected !== undefined && { expected }),
     }
-    return problem(code, statusOfCode[code], detail, place)
+    return problem(code, status, detail, place)
   }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>
   const known = FRAMEWORK_ERRORS[code]
   if (known !== undefined) return problem(known.code, statusOfCode[known.code], known.detail, known)
-  if (statusCode >= 400 && statusCode < 500)
-    return problem('ERR_MALFORMED_REQUEST', statusCode, (error as Error).message)
+  if (statusCode >= 400 && statusCode < 500) return problemOfStatus(statusCode, (error as Error).message)
   return problem('ERR_INTERNAL', 500, 'a fault of the service; its log has the cause')
+}
+
+/** A request that could not be read, by the status that says how. */
+export function problemOfStatus(status: number, detail: string): Problem {
+  return problem('ERR_MALFORMED_REQUEST', status, detail)
 }
 
 /** Answers with a problem document. */
@@ -63,7 +70,7 @@ function problem(
   }
 }
 
-/** A state that cannot be read is the fault of what is stored under this descriptor; the library cannot know its name here. */
+/** A state that cannot be read is the fault of what is stored under this descriptor; the message names rule and key. */
 function atFault(error: TidegateError | ServiceError): TidegateError | ServiceError {
   if (!error.code.startsWith('ERR_STATE_')) return error
   const details = { field: 'descriptor', expected: 'one whose key in the store holds a state of this version' }

@@ -4,12 +4,13 @@ import type { Gate, Store } from 'tidegate'
 import type { DenyStatus } from '../config/schema.ts'
 import type { HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
 import type { Trust } from '../settings/trust.ts'
-import { answerClientError } from './client-error.ts'
+import { clientErrorAnswer } from './client-error.ts'
 import { forwardAuthRoute } from './forward-auth-route.ts'
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
+import { refuseOddHeads } from './request-head.ts'
 import { startPageRoute } from './start-page-route.ts'
 import { answerUnknownRoutes, takeAllMethods } from './unknown-routes.ts'
 
@@ -22,22 +23,32 @@ export interface ServiceOptions {
   readonly denyStatus: DenyStatus
   readonly logger: Logger
   readonly lifecycle: Lifecycle
+  /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
+  readonly requestTimeoutMs?: number
 }
 
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
-  const { logger, lifecycle } = options
+  const { logger, lifecycle, requestTimeoutMs = 10_000 } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: 10_000,
-    // Gateways hand on what browsers sent them, long cookies included.
-    http: { maxHeaderSize: 65_536 },
+    requestTimeout: requestTimeoutMs,
+    http: {
+      // Gateways hand on what browsers sent them, long cookies included.
+      maxHeaderSize: 65_536,
+      // Node's default of 60 s would be the time of the body: of the two the longer one is.
+      headersTimeout: requestTimeoutMs,
+      // How late a request that takes too long is noticed; Node's default is 30 s.
+      connectionsCheckingInterval: requestTimeoutMs / 20,
+      // Asked for by this service itself, which has something to say where it is missing.
+      requireHostHeader: false,
+    },
     // What arrives on open connections while the service drains is still answered.
     return503OnClosing: false,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorAnswer(requestTimeoutMs),
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
   })
   server.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -53,6 +64,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
     // Tells clients to go elsewhere with their next request, before their connection is closed.
     if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
   })
+  refuseOddHeads(server)
   takeAllMethods(server)
   answerUnknownRoutes(server)
   void server.register(limitRoutes, options)

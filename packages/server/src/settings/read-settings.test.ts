@@ -41,6 +41,20 @@ describe('settings', () => {
     expect(peers.filter(trustProxy)).toEqual(['127.0.0.1', '::ffff:127.0.0.1', '10.9.8.7', '10.9.8.7:5555', 'fd00::1'])
   })
 
+  const named: [name: string, inside: string[], outside: string[]][] = [
+    ['loopback', ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'], ['128.0.0.1', '::2']],
+    ['linklocal', ['169.254.1.1', 'fe80::1'], ['169.255.0.1', 'fec0::1']],
+    [
+      'uniquelocal',
+      ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.9.9', 'fc00::1', 'fd12::1'],
+      ['172.32.0.1', '192.169.0.1', '127.0.0.1', 'fe80::1'],
+    ],
+  ]
+  test.each(named)('--trust-proxy %s takes its ranges and no other', (name, inside, outside) => {
+    const { trustProxy } = readSettings(['--trust-proxy', name], {})
+    expect([...inside, ...outside].filter(trustProxy)).toEqual(inside)
+  })
+
   const wrong: [string[], NodeJS.ProcessEnv, string][] = [
     [
       ['--port', '1'],
@@ -77,7 +91,24 @@ describe('settings', () => {
       {},
       `--redis: expected a URL such as redis://user:password@host:6379/0; received ${JSON.stringify(url)}`,
     ]),
-    ...['proxy', '10.0.0.0/33', '10.0.0.1,', '*'].map((list): [string[], NodeJS.ProcessEnv, string] => [
+    ...[
+      'proxy',
+      'Loopback',
+      '10.0.0.0/33',
+      'fd00::/129',
+      '0.0.0.0/0',
+      '::/0',
+      '10.0.0.0/',
+      '10.0.0.0/08',
+      '10.0.0.0/255.0.0.0',
+      '010.0.0.1',
+      '1',
+      '::1%lo',
+      '[::1]',
+      '10.0.0.1:80',
+      '10.0.0.1,',
+      '*',
+    ].map((list): [string[], NodeJS.ProcessEnv, string] => [
       ['--trust-proxy', list],
       {},
       `--trust-proxy: expected addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8; received "${list}"`,

@@ -69,7 +69,7 @@ export const settings = {
     placeholder: 'LIST',
     default: '',
     defaultDoc: 'none',
-    doc: 'The gateways whose X-Forwarded-… and X-Original-… headers are believed: addresses and CIDR ranges, with commas between.',
+    doc: 'The gateways whose X-Forwarded-… and X-Original-… headers are believed: addresses, CIDR ranges, loopback, linklocal, uniquelocal, with commas between.',
     expected: 'addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8',
     read: readTrust,
   } satisfies Setting<Trust>,

@@ -16,8 +16,12 @@ export async function openStore(url: string | null, logger: Logger): Promise<Ope
     const store = memoryStore()
     return { store, close: () => store.close() }
   }
-  const client = new Redis(url, clientOptions)
-  logOutages(client, withoutPassword(url), logger)
+  const outages = outageLog(withoutPassword(url), logger)
+  const client = new Redis(url, { ...clientOptions, reconnectOnError: leaveReplicas(outages) })
+  // Without a listener an 'error' would end the process.
+  client.on('error', (error: NodeJS.ErrnoException) => outages.down(error.message || error.code))
+  client.on('reconnecting', () => outages.down('the connection was closed'))
+  client.on('ready', () => outages.up())
   const store = redisStore(client)
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)
@@ -44,22 +48,47 @@ const clientOptions = {
   connectTimeout: 2000,
   retryStrategy: (attempt: number): number =>
     Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random() / 2),
-  // After a failover the old primary is read-only: connect anew, to where the name now leads.
-  reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
+}
+
+/** How often a replica is left at most; the name may lead to it still. Milliseconds. */
+const REPLICA_MS = 1000
+
+/** After a failover the old primary is read-only: connect anew, to where the name now leads. */
+function leaveReplicas(outages: OutageLog): (error: Error) => boolean {
+  let last = Number.NEGATIVE_INFINITY
+  return (error) => {
+    const now = performance.now()
+    if (!error.message.startsWith('READONLY') || now - last < REPLICA_MS) return false
+    last = now
+    outages.readOnly()
+    return true
+  }
+}
+
+interface OutageLog {
+  down(reason: string | undefined): void
+  readOnly(): void
+  up(): void
 }
 
 /** One line when Redis goes and one when it comes back; not one for each attempt between. */
-function logOutages(client: Redis, url: string, logger: Logger): void {
-  let isDown = false
-  const down = (reason: string | undefined): void => {
-    if (!isDown) logger.warn({ url, reason }, 'Redis is not reachable; trying on')
-    isDown = true
+function outageLog(url: string, logger: Logger): OutageLog {
+  let state: 'new' | 'up' | 'down' | 'leaving a replica' = 'new'
+  return {
+    down: (reason) => {
+      if (state === 'new' || state === 'up') {
+        logger.warn({ url, reason }, 'Redis is not reachable; trying on')
+        state = 'down'
+      }
+    },
+    readOnly: () => {
+      logger.warn({ url }, 'Redis is a read-only replica; connecting anew')
+      state = 'leaving a replica'
+    },
+    up: () => {
+      if (state === 'new') logger.info({ url }, 'connected to Redis')
+      if (state === 'down') logger.info({ url }, 'Redis is back')
+      state = 'up'
+    },
   }
-  // Without a listener an 'error' would end the process.
-  client.on('error', (error: NodeJS.ErrnoException) => down(error.message || error.code))
-  client.on('reconnecting', () => down('the connection was closed'))
-  client.on('ready', () => {
-    logger.info({ url }, isDown ? 'Redis is back' : 'connected to Redis')
-    isDown = false
-  })
 }

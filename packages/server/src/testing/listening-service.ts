@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import type { Lifecycle } from '../http/health-routes.ts'
@@ -12,6 +13,8 @@ export interface ListeningService {
   readonly log: { level: number; msg: string }[]
   readonly lifecycle: Lifecycle
   post(path: string, body: unknown): Promise<Response>
+  /** How many connections are open. */
+  connections(): Promise<number>
   close(): Promise<void>
 }
 
@@ -21,6 +24,7 @@ interface Options {
   trust?: string
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
+  requestTimeoutMs?: number
 }
 
 /** A service on a real socket of loopback, with a clock that stands still at 1,700,000,000,000. */
@@ -40,6 +44,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     denyStatus,
     logger,
     lifecycle,
+    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   })
   await service.listen({ host: '127.0.0.1', port: 0 })
   const { port } = service.server.address() as AddressInfo
@@ -54,6 +59,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }
       return fetch(`${url}${path}`, init)
     },
+    connections: () => promisify(service.server.getConnections.bind(service.server))(),
     close: () => service.close(),
   }
 }

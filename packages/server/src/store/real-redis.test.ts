@@ -1,0 +1,141 @@
+import { connect, createServer } from 'node:net'
+import { Redis } from 'ioredis'
+import { afterEach, describe, expect, test } from 'vitest'
+import { findPart, howToInstall } from '../../../conformance/src/services/parts.ts'
+import { startRedis } from '../../../conformance/src/services/redis.ts'
+import { freePort, type Service } from '../../../conformance/src/services/service.ts'
+import type { ListeningService } from '../testing/listening-service.ts'
+import { readiness, serviceOnRedis, until } from '../testing/service-on-redis.ts'
+
+const body = { descriptor: { user: 'u' } }
+const READ_ONLY = 'Redis is a read-only replica; connecting anew'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function redis(port?: number): Promise<Service> {
+  // Without the delay of 5 s in which a primary waits for more replicas.
+  const started = await startRedis(['--repl-diskless-sync-delay', '0'], port)
+  cleanups.push(() => started.stop('SIGKILL'))
+  return started
+}
+
+function clientOf({ port }: Service): Redis {
+  const client = new Redis(port, '127.0.0.1')
+  cleanups.push(() => client.disconnect())
+  return client
+}
+
+async function open(port: number) {
+  const opened = await serviceOnRedis(port)
+  cleanups.push(() => opened.close())
+  return opened
+}
+
+async function becomesReplica(client: Redis, { port }: Service): Promise<void> {
+  await client.replicaof('127.0.0.1', port)
+  await until(async () => (await client.info('replication')).includes('master_link_status:up'))
+}
+
+async function statusOf(service: ListeningService): Promise<number> {
+  return (await service.post('/v1/limit', body)).status
+}
+
+const skipped = findPart('redis-server') === undefined
+describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') : ''}`, () => {
+  test('that comes, goes and comes back is used again, and nothing is counted twice', async () => {
+    const port = await freePort()
+    const { service, log } = await open(port)
+    const isReady = async () => (await readiness(service)) === 200
+    expect(await statusOf(service)).toBe(503)
+
+    const first = await redis(port)
+    await until(isReady)
+    expect(await (await service.post('/v1/limit', body)).json()).toMatchObject({ allowed: true, used: 1 })
+
+    await first.stop('SIGKILL')
+    const during = await Promise.all([1, 2, 3].map(() => statusOf(service)))
+    expect(during).toEqual([503, 503, 503])
+    expect(await readiness(service)).toBe(503)
+
+    await redis(port)
+    await until(isReady)
+    // The new Redis is empty: had the refused ones been queued or sent again, they would have used it up.
+    expect(await (await service.post('/v1/limit', body)).json()).toMatchObject({ allowed: true, used: 1 })
+    expect(log.map(({ msg }) => msg)).toEqual([
+      'Redis is not reachable; trying on',
+      'Redis is back',
+      'Redis is not reachable; trying on',
+      'Redis is back',
+    ])
+  })
+
+  test('whose key is of another type answers 409 for it, leaves it alone, and serves its neighbours', async () => {
+    const server = await redis()
+    const { service } = await open(server.port)
+    const client = clientOf(server)
+    await service.post('/v1/limit', body)
+    const [key] = await client.keys('*')
+    await client.del(key as string)
+    await client.lpush(key as string, 'theirs')
+    const response = await service.post('/v1/limit', body)
+    const problem = (await response.json()) as { detail: string }
+    expect([response.status, problem]).toEqual([
+      409,
+      expect.objectContaining({ code: 'ERR_STATE_WRONG_TYPE', field: 'descriptor', expected: expect.any(String) }),
+    ])
+    expect(problem.detail).toContain(`the key ${key} of rule per-user`)
+    const batch = await service.post('/v1/limit/batch', {
+      checks: [{ descriptor: { user: 'v' } }, body, { descriptor: { user: 'v' } }],
+    })
+    const { decisions } = (await batch.json()) as { decisions: { used?: number; error?: { status: number } }[] }
+    expect(decisions.map(({ used, error }) => used ?? error?.status)).toEqual([1, 409, 2])
+    expect(await client.lrange(key as string, 0, -1)).toEqual(['theirs'])
+  })
+
+  test('that is a replica decides nothing until it is promoted', async () => {
+    const [primary, replica] = [await redis(), await redis()]
+    const client = clientOf(replica)
+    await becomesReplica(client, primary)
+    const { service, log } = await open(replica.port)
+    const response = await service.post('/v1/limit', body)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      detail: expect.stringMatching(/^Redis: READONLY /),
+    })
+    expect(log.map(({ msg }) => msg)).toEqual(['connected to Redis', READ_ONLY])
+    // It answers, and that is all that readiness asks; see the reference.
+    await until(async () => (await readiness(service)) === 200)
+    await client.replicaof('NO', 'ONE')
+    await until(async () => (await statusOf(service)) === 200)
+    expect(log.map(({ msg }) => msg)).not.toContain('Redis is not reachable; trying on')
+    expect(await client.dbsize()).toBe(1)
+  })
+
+  test('that became a replica is left for the primary, to which the same name leads', async () => {
+    const [old, next] = [await redis(), await redis()]
+    let target = old.port
+    const name = createServer((socket) => {
+      const upstream = connect(target, '127.0.0.1')
+      socket.on('error', () => upstream.destroy()).on('close', () => upstream.destroy())
+      upstream.on('error', () => socket.destroy()).on('close', () => socket.destroy())
+      socket.pipe(upstream).pipe(socket)
+    })
+    const port = await freePort()
+    await new Promise<void>((resolve) => name.listen(port, '127.0.0.1', resolve))
+    cleanups.push(() => name.close())
+    const { service, log } = await open(port)
+    expect(await statusOf(service)).toBe(200)
+
+    target = next.port
+    // The connection that is open still leads to the old one.
+    await becomesReplica(clientOf(old), next)
+    expect(await statusOf(service)).toBe(503)
+    await until(async () => (await statusOf(service)) === 200)
+    expect(log.map(({ msg }) => msg)).toEqual(['connected to Redis', READ_ONLY])
+    expect(await clientOf(next).dbsize()).toBe(1)
+  })
+})

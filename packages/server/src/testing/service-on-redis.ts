@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { openStore } from '../store/open-store.ts'
+import { type ListeningService, listeningService } from './listening-service.ts'
+
+export const rules = [{ name: 'per-user', key: ['user'], limit: 2, window: '1m' }]
+
+/** What the store has logged, parsed. */
+export type StoreLog = { level: number; msg: string }[]
+
+/** A service whose counts are in the Redis at a port. */
+export async function serviceOnRedis(
+  port: number,
+): Promise<{ service: ListeningService; log: StoreLog; close(): Promise<void> }> {
+  const log: StoreLog = []
+  const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line)) })
+  const open = await openStore(`redis://127.0.0.1:${port}`, logger)
+  const service = await listeningService({ rules, store: open.store })
+  const close = async () => {
+    await service.close()
+    await open.close()
+  }
+  return { service, log, close }
+}
+
+export async function readiness({ url }: ListeningService): Promise<number> {
+  return (await fetch(`${url}/readyz`)).status
+}
+
+/** Waits until something is so. @throws Error after 20 s */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error('not so after 20 s')
+    await sleep(50)
+  }
+}
