@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Redis } from 'ioredis'
 import { createLimiter } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findPart, howToInstall } from './services/parts.ts'
-import { startRedis } from './services/redis.ts'
-import type { Service } from './services/service.ts'
+import { expect, test } from 'vitest'
+import { describeRedis } from './describe-redis.ts'
 import { mostInAnyWindow } from './windows.ts'
 
 const CONTENDER = join(import.meta.dirname, '../dist/contender.js')
@@ -19,22 +16,10 @@ interface Report {
   readonly failures: string[]
 }
 
-const skipped = findPart('redis-server') === undefined
-describe.skipIf(skipped)(`many at one key ${skipped ? howToInstall('redis-server') : ''}`, () => {
-  let server: Service
-  let client: Redis
-  beforeAll(async () => {
-    server = await startRedis()
-    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
-  })
-  afterAll(async () => {
-    client.disconnect()
-    await server.stop()
-  })
-
+describeRedis('many at one key', (redis) => {
   async function contend(limit: number, windowMs: number, durationMs: number): Promise<Report[]> {
-    await client.flushall()
-    const args = [CONTENDER, server.port, limit, windowMs, durationMs].map(String)
+    await redis.client.flushall()
+    const args = [CONTENDER, redis.port, limit, windowMs, durationMs].map(String)
     const outputs = await Promise.all(
       Array.from({ length: 8 }, () => run(process.execPath, args, { maxBuffer: 2 ** 28 })),
     )
@@ -57,7 +42,7 @@ describe.skipIf(skipped)(`many at one key ${skipped ? howToInstall('redis-server
 
   test('SCRIPT FLUSH under load: no request fails and none too many is admitted', { timeout: 60_000 }, async () => {
     const [limit, windowMs] = [500, 1000]
-    const flushing = setInterval(() => void client.script('FLUSH'), 5)
+    const flushing = setInterval(() => void redis.client.script('FLUSH'), 5)
     try {
       const reports = await contend(limit, windowMs, 3000)
       expect(reports.flatMap(({ failures }) => failures)).toEqual([])
@@ -66,13 +51,13 @@ describe.skipIf(skipped)(`many at one key ${skipped ? howToInstall('redis-server
     } finally {
       clearInterval(flushing)
     }
-    const info = await client.info('commandstats')
+    const info = await redis.client.info('commandstats')
     expect(Number(/cmdstat_script\|flush:calls=(\d+)/.exec(info)?.[1])).toBeGreaterThan(50)
     expect(Number(/cmdstat_eval:calls=(\d+)/.exec(info)?.[1])).toBeGreaterThan(50)
   })
 
   test('1,005 requests in a 60 s window admit exactly 1,000', async () => {
-    const limiter = createLimiter({ name: 'minute', limit: 1000, window: '60s', store: redisStore(client) })
+    const limiter = createLimiter({ name: 'minute', limit: 1000, window: '60s', store: redisStore(redis.client) })
     const decisions = await Promise.all(Array.from({ length: 1005 }, () => limiter.limit('user')))
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(1000)
     expect(decisions.slice(0, 1000).map(({ remaining }) => remaining)).toEqual(

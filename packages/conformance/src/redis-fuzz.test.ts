@@ -1,11 +1,8 @@
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
 import { createLimiter } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findPart, howToInstall } from './services/parts.ts'
-import { startRedis } from './services/redis.ts'
-import type { Service } from './services/service.ts'
+import { expect, test } from 'vitest'
+import { describeRedis } from './describe-redis.ts'
 
 const LIMIT = 500
 const WINDOW_MS = 10_000
@@ -60,19 +57,7 @@ const damages: fc.Arbitrary<Damage> = fc.oneof(
 )
 
 // The kind of fault: one key's damage that fails the script, and with it requests that have been charged.
-const skipped = findPart('redis-server') === undefined
-describe.skipIf(skipped)(`damaged states in Redis ${skipped ? howToInstall('redis-server') : ''}`, () => {
-  let server: Service
-  let client: Redis
-  beforeAll(async () => {
-    server = await startRedis()
-    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
-  })
-  afterAll(async () => {
-    client.disconnect()
-    await server.stop()
-  })
-
+describeRedis('damaged states in Redis', (redis) => {
   test.each([
     ['short', 5],
     ['long', 120],
@@ -80,15 +65,15 @@ describe.skipIf(skipped)(`damaged states in Redis ${skipped ? howToInstall('redi
     'a %s state with any damage: its own request is answered or refused, its neighbours are served',
     async (_, entries) => {
       let now = 1_700_000_000_000
-      const store = redisStore(client, { clock: () => now })
+      const store = redisStore(redis.client, { clock: () => now })
       const limiter = createLimiter({ name: 'fuzz', limit: LIMIT, window: WINDOW_MS, store })
       for (let i = 0; i < entries; i++) {
         now += 10
         await limiter.limit('whole')
       }
       const prefix = 'tg:{whole}:'
-      const [key] = await client.keys(`${prefix}*`)
-      const whole = (await client.getBuffer(key as string)) as Buffer
+      const [key] = await redis.client.keys(`${prefix}*`)
+      const whole = (await redis.client.getBuffer(key as string)) as Buffer
       const damaged = (key as string).replace('{whole}', '{bad}')
       const neighbour = (key as string).replace('{whole}', '{n}')
       const unharmed = fc.asyncProperty(
@@ -96,10 +81,10 @@ describe.skipIf(skipped)(`damaged states in Redis ${skipped ? howToInstall('redi
         fc.integer({ min: 0, max: 12_000 }),
         fc.integer({ min: 1, max: 9 }),
         async (damage, later, cost) => {
-          await client.del(neighbour)
+          await redis.client.del(neighbour)
           const state = damage(whole)
           if (state.length === 0) return
-          await client.set(damaged, state)
+          await redis.client.set(damaged, state)
           now += later
           const [, first, bad, second] = await Promise.allSettled([
             limiter.limit('before'),
@@ -112,9 +97,9 @@ describe.skipIf(skipped)(`damaged states in Redis ${skipped ? howToInstall('redi
           expect(second).toMatchObject({ status: 'fulfilled', value: { used: 2 } })
           if (bad?.status === 'rejected') {
             expect(bad.reason).toMatchObject({ code: 'ERR_STATE_UNREADABLE' })
-            expect(await client.getBuffer(damaged)).toEqual(state)
+            expect(await redis.client.getBuffer(damaged)).toEqual(state)
           }
-          expect(await client.strlen(damaged)).toBeLessThan(whole.length + 500)
+          expect(await redis.client.strlen(damaged)).toBeLessThan(whole.length + 500)
         },
       )
       await fc.assert(unharmed, { numRuns: 1500 })

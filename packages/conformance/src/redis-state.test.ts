@@ -1,53 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { createGate, createLimiter, type Limiter } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findPart, howToInstall } from './services/parts.ts'
-import { startRedis } from './services/redis.ts'
-import type { Service } from './services/service.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { describeRedis } from './describe-redis.ts'
 
-const skipped = findPart('redis-server') === undefined
-describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redis-server') : ''}`, () => {
-  let server: Service
-  let client: Redis
-  beforeAll(async () => {
-    server = await startRedis()
-    client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
-  })
-  afterAll(async () => {
-    client.disconnect()
-    await server.stop()
-  })
-  beforeEach(() => client.flushall())
+describeRedis('what is stored in Redis', (redis) => {
+  beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
     return createLimiter({ name: 'state', limit, window, store })
   }
 
   async function onlyKey(): Promise<string> {
-    const keys = await client.keys('*')
+    const keys = await redis.client.keys('*')
     expect(keys).toHaveLength(1)
     return keys[0] as string
   }
 
   test('a key has its values in the hash tag, the rule and a fingerprint behind, and begins with a format version', async () => {
     const gate = createGate({
-      store: redisStore(client, { prefix: 'shop' }),
+      store: redisStore(redis.client, { prefix: 'shop' }),
       rules: [{ name: 'by-pair', key: ['route', 'user'], limit: 5, window: '1s' }],
     })
     await gate.limit({ route: '/a,b:c', user: 'u1' })
     expect(await onlyKey()).toMatch(/^shop:\{\/a%2Cb%3Ac,u1\}:by-pair\.[0-9a-f]{8}$/)
-    expect((await client.getBuffer(await onlyKey()))?.[0]).toBe(1)
+    expect((await redis.client.getBuffer(await onlyKey()))?.[0]).toBe(1)
   })
 
   test('hashKeys hides the values; long ones are hashed anyway', async () => {
-    const store = redisStore(client, { hashKeys: true })
+    const store = redisStore(redis.client, { hashKeys: true })
     await createLimiter({ name: 'hidden', limit: 5, window: '1s', store }).limit('someone@example.com')
     expect(await onlyKey()).toMatch(/^tg:\{#[0-9a-f]{32}\}:hidden\./)
-    await client.flushall()
+    await redis.client.flushall()
     await open(5, '1s').limit('x'.repeat(4000))
     expect((await onlyKey()).length).toBeLessThan(80)
   })
@@ -57,13 +43,16 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
     await limiter.peek('k')
     await limiter.limit('k', { cost: 0 })
     await limiter.limit('k', { cost: 4 })
-    expect(await client.dbsize()).toBe(0)
+    expect(await redis.client.dbsize()).toBe(0)
     await limiter.limit('k', { cost: 3 })
-    const [stored, ttl] = [await client.getBuffer(await onlyKey()), await client.pexpiretime(await onlyKey())]
+    const [stored, ttl] = [
+      await redis.client.getBuffer(await onlyKey()),
+      await redis.client.pexpiretime(await onlyKey()),
+    ]
     for (const cost of [1, 2, 4, 0]) await limiter.limit('k', { cost })
     await limiter.peek('k')
-    expect(await client.getBuffer(await onlyKey())).toEqual(stored)
-    expect(await client.pexpiretime(await onlyKey())).toBe(ttl)
+    expect(await redis.client.getBuffer(await onlyKey())).toEqual(stored)
+    expect(await redis.client.pexpiretime(await onlyKey())).toBe(ttl)
   })
 
   test('every write leaves an expiry that outlives the window', async () => {
@@ -72,32 +61,32 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
     for (let i = 0; i < 900; i++) {
       now += i % 3
       await limiter.limit('k')
-      if (i % 10 === 0) expect(await client.pttl(await onlyKey())).toBeGreaterThan(600_000)
+      if (i % 10 === 0) expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(600_000)
     }
-    await client.flushall()
+    await redis.client.flushall()
     const live = open(60, '1s')
     for (let i = 0; i < 60; i++) {
       await live.limit('k')
-      expect(await client.pttl(await onlyKey())).toBeGreaterThan(1000)
-      expect(await client.pttl(await onlyKey())).toBeLessThanOrEqual(3100)
+      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(1000)
+      expect(await redis.client.pttl(await onlyKey())).toBeLessThanOrEqual(3100)
     }
   })
 
   test('a key that lost its expiry decides as before and gets it back', async () => {
     const small = open(10, '1h')
     await small.limit('k')
-    await client.persist(await onlyKey())
+    await redis.client.persist(await onlyKey())
     expect(await small.limit('k')).toMatchObject({ allowed: true, used: 2 })
-    expect(await client.pttl(await onlyKey())).toBeGreaterThan(0)
+    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(0)
 
-    await client.flushall()
+    await redis.client.flushall()
     const log = open(1000, '1h')
     await spaced(log, 40)
     const key = await onlyKey()
-    expect(await client.strlen(key)).toBeGreaterThan(192)
-    await client.persist(key)
+    expect(await redis.client.strlen(key)).toBeGreaterThan(192)
+    await redis.client.persist(key)
     await spaced(log, 40)
-    expect(await client.pttl(key)).toBeGreaterThan(0)
+    expect(await redis.client.pttl(key)).toBeGreaterThan(0)
   })
 
   test('stale state reads as absent, whatever its expiry', async () => {
@@ -105,23 +94,27 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
     const limiter = open(3, 1000, () => now)
     await limiter.limit('k', { cost: 3 })
     now += 1000
-    expect(await client.exists(await onlyKey())).toBe(1)
+    expect(await redis.client.exists(await onlyKey())).toBe(1)
     expect(await limiter.limit('k', { cost: 3 })).toMatchObject({ allowed: true, used: 3 })
   })
 
   const foreign: [string, (key: string) => Promise<unknown>, string][] = [
-    ['a list', (key) => client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
-    ['a hash', (key) => client.hset(key, 'a', '1'), 'ERR_STATE_WRONG_TYPE'],
-    ['a sorted set', (key) => client.zadd(key, 1, 'a'), 'ERR_STATE_WRONG_TYPE'],
-    ['a number', (key) => client.set(key, '7'), 'ERR_STATE_UNREADABLE'],
-    ['a text', (key) => client.set(key, 'hello'), 'ERR_STATE_UNREADABLE'],
-    ['a long text', (key) => client.set(key, 'hello '.repeat(100)), 'ERR_STATE_UNREADABLE'],
-    ['a state of a later version', (key) => client.set(key, `\x03${'\x00'.repeat(14)}`), 'ERR_STATE_UNREADABLE'],
-    ['a state cut short', (key) => client.set(key, '\x01\x00\x00\x00\x00'), 'ERR_STATE_UNREADABLE'],
-    ['a state with a byte too many', (key) => client.set(key, `\x01${'\x00'.repeat(15)}`), 'ERR_STATE_UNREADABLE'],
+    ['a list', (key) => redis.client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
+    ['a hash', (key) => redis.client.hset(key, 'a', '1'), 'ERR_STATE_WRONG_TYPE'],
+    ['a sorted set', (key) => redis.client.zadd(key, 1, 'a'), 'ERR_STATE_WRONG_TYPE'],
+    ['a number', (key) => redis.client.set(key, '7'), 'ERR_STATE_UNREADABLE'],
+    ['a text', (key) => redis.client.set(key, 'hello'), 'ERR_STATE_UNREADABLE'],
+    ['a long text', (key) => redis.client.set(key, 'hello '.repeat(100)), 'ERR_STATE_UNREADABLE'],
+    ['a state of a later version', (key) => redis.client.set(key, `\x03${'\x00'.repeat(14)}`), 'ERR_STATE_UNREADABLE'],
+    ['a state cut short', (key) => redis.client.set(key, '\x01\x00\x00\x00\x00'), 'ERR_STATE_UNREADABLE'],
+    [
+      'a state with a byte too many',
+      (key) => redis.client.set(key, `\x01${'\x00'.repeat(15)}`),
+      'ERR_STATE_UNREADABLE',
+    ],
     [
       'a log whose trailer is broken',
-      (key) => client.set(key, `\x02${'\xff'.repeat(300)}\x02`),
+      (key) => redis.client.set(key, `\x02${'\xff'.repeat(300)}\x02`),
       'ERR_STATE_UNREADABLE',
     ],
   ]
@@ -129,7 +122,7 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
     '%s in the place of a state: an error for that request alone, and it stays as it is',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(client),
+        store: redisStore(redis.client),
         rules: [
           { name: 'user', key: ['user'], limit: 5, window: '1h' },
           { name: 'site', limit: 100, window: '1h' },
@@ -137,7 +130,7 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
       })
       const key = `tg:{bad}:${gate.rules[0]?.id}`
       await put(key)
-      const before = await client.dump(key)
+      const before = await redis.client.dump(key)
       const answers = await Promise.allSettled([
         gate.limit({ user: 'a' }),
         gate.limit({ user: 'bad' }),
@@ -155,7 +148,7 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
       expect(answers[1]).toMatchObject({ reason: { code } })
       // The site's rule was not charged for the requests that failed.
       expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      expect(await client.dump(key)).toBe(before)
+      expect(await redis.client.dump(key)).toBe(before)
       await gate.reset({ user: 'bad' })
       expect(await gate.limit({ user: 'bad' })).toMatchObject({ allowed: true })
     },
@@ -163,19 +156,19 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
 
   test('a server without memory refuses the request and charges no rule', async () => {
     const gate = createGate({
-      store: redisStore(client),
+      store: redisStore(redis.client),
       rules: [
         { name: 'user', key: ['user'], limit: 5, window: '1h' },
         { name: 'site', limit: 100, window: '1h' },
       ],
     })
     await gate.limit({ user: 'a' })
-    await client.config('SET', 'maxmemory', '1')
+    await redis.client.config('SET', 'maxmemory', '1')
     try {
       await expect(gate.limit({ user: 'b' })).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: /OOM/ })
       await expect(gate.limit({ user: 'b' })).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
     } finally {
-      await client.config('SET', 'maxmemory', '0')
+      await redis.client.config('SET', 'maxmemory', '0')
     }
     expect(await gate.limit({ user: 'a' })).toMatchObject({ rules: [{ used: 2 }, { used: 2 }] })
   })
@@ -186,29 +179,29 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
     for (let i = 0; i < 60; i++) {
       now += 1
       await limiter.limit('k')
-      expect(await client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
     }
   })
 
   test('the admissions of one millisecond are one entry', async () => {
     const limiter = open(1000, 1000, () => 1_700_000_000_000)
     for (let i = 0; i < 500; i++) await limiter.limit('k')
-    expect(await client.strlen(await onlyKey())).toBe(15)
+    expect(await redis.client.strlen(await onlyKey())).toBe(15)
     let now = 1_700_000_000_000
     const log = createLimiter({
       name: 'log',
       limit: 1000,
       window: 1000,
-      store: redisStore(client, { clock: () => now }),
+      store: redisStore(redis.client, { clock: () => now }),
     })
     for (let i = 0; i < 30; i++) {
       now += 1
       await log.limit('k')
     }
-    const key = (await client.keys('*log*'))[0] as string
-    const length = await client.strlen(key)
+    const key = (await redis.client.keys('*log*'))[0] as string
+    const length = await redis.client.strlen(key)
     for (let i = 0; i < 50; i++) await log.limit('k')
-    expect(await client.strlen(key)).toBe(length)
+    expect(await redis.client.strlen(key)).toBe(length)
   })
 
   test('a long log is trimmed as it goes', async () => {
@@ -219,7 +212,7 @@ describe.skipIf(skipped)(`what is stored in Redis ${skipped ? howToInstall('redi
       await limiter.limit('k')
     }
     // 2,000 live entries of 10 bytes, and at most about as many dead ones.
-    expect(await client.strlen(await onlyKey())).toBeLessThan(2 * 2000 * 10 + 1000)
+    expect(await redis.client.strlen(await onlyKey())).toBeLessThan(2 * 2000 * 10 + 1000)
   })
 })
 

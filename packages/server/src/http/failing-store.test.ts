@@ -17,7 +17,6 @@ describe('a store that fails', () => {
     const fail = (): Promise<never> =>
       Promise.reject(new TidegateError(code, 'Redis: no', { field: 'client', expected: 'another' }))
     const store: Store = {
-      shared: true,
       clock: Date.now,
       decide: fail,
       reset: fail,
@@ -45,7 +44,6 @@ describe('a store that fails', () => {
   test('in a way nobody foresaw is 500 without a word of it, and the log has it', async () => {
     const fail = (): Promise<never> => Promise.reject(new Error('secret detail'))
     const store: Store = {
-      shared: true,
       clock: Date.now,
       decide: fail,
       reset: fail,

@@ -209,9 +209,8 @@ describe('POST /v1/limit/batch', () => {
       turns.push(turn)
       return new Promise((resolve) => setImmediate(resolve)).then(() => memory.decide(checks, mode))
     }
-    const { shared, clock } = memory
+    const { clock } = memory
     const slow: Store = {
-      shared,
       clock,
       decide,
       reset: async () => undefined,

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@tidegate/conformance/services'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '../../../conformance/src/services/service.ts'
 import { listeningService } from '../testing/listening-service.ts'
 import { readiness, rules, serviceOnRedis } from '../testing/service-on-redis.ts'
 

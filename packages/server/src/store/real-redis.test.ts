@@ -1,9 +1,7 @@
 import { connect, createServer } from 'node:net'
+import { findPart, freePort, howToInstall, type Service, startRedis } from '@tidegate/conformance/services'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
-import { findPart, howToInstall } from '../../../conformance/src/services/parts.ts'
-import { startRedis } from '../../../conformance/src/services/redis.ts'
-import { freePort, type Service } from '../../../conformance/src/services/service.ts'
 import type { ListeningService } from '../testing/listening-service.ts'
 import { readiness, serviceOnRedis, until } from '../testing/service-on-redis.ts'
 
