@@ -13,6 +13,7 @@ const TITLES: Record<EngineName, string> = {
   awaited: 'tidegate `await limit`',
   clock: 'Date.now() alone',
   map: 'Map.get alone',
+  floor: 'clock, Map.get, 64 bytes of state, an answer',
 }
 
 /** No network: a hot key that is mostly refused, and many keys that are mostly admitted. */
