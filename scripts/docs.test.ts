@@ -1,13 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
-const files = execFileSync('git', ['-c', `safe.directory=${ROOT}`, 'ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
+const files = execFileSync(
+  'git',
+  ['-c', `safe.directory=${ROOT}`, 'ls-files', '--cached', '--others', '--exclude-standard'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
   .trim()
   .split('\n')
   .filter((file) => existsSync(join(ROOT, file)))

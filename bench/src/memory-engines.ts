@@ -77,8 +77,9 @@ export const engines: Record<EngineName, (requests: readonly string[]) => Work> 
         const used = (rows[row] as number) + 1
         rows[row] = used
         rows[row + 1] = now
-        const figures = { allowed: true, used, remaining: used % 1000, retryAfterMs: 0, resetAfterMs: 60_000, at: now }
-        const decision = { ...figures, rules: [figures] }
+        const remaining = used % 1000
+        const figures = { rule: 'r', allowed: true, used, remaining, retryAfterMs: 0, at: now }
+        const decision = { rule: 'r', allowed: true, used, remaining, retryAfterMs: 0, at: now, rules: [figures] }
         read(decision.allowed, decision.remaining, decision.rules.length)
       }
     }
