@@ -4,14 +4,12 @@
  * except in CI (`CI` or `TIDEGATE_REQUIRE_PARTS=1`), where that is a failure.
  */
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** part: the binary that tests run, and the Debian package that brings it. */
-const parts = {
-  'redis-server': { binary: 'redis-server', package: 'redis-server' },
-  nginx: { binary: 'nginx', package: 'nginx' },
-}
+/** The binaries that tests run, and the Debian package that brings each. */
+const list = JSON.parse(readFileSync(new URL('../packages/conformance/parts.json', import.meta.url), 'utf8'))
+const parts = Object.entries(list).map(([binary, name]) => ({ binary, package: name }))
 
 /** Daemons live in /usr/sbin, which is not on everybody's PATH. */
 const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/local/sbin', '/usr/sbin', '/sbin']
@@ -29,7 +27,7 @@ function isInstalled(binary) {
 }
 
 function missingParts() {
-  return Object.values(parts).filter(({ binary }) => !isInstalled(binary))
+  return parts.filter(({ binary }) => !isInstalled(binary))
 }
 
 function aptGet(...args) {

@@ -1,13 +1,11 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs that tests start for real, and the Debian package that holds each. */
-export const PARTS = {
-  'redis-server': 'redis-server',
-  nginx: 'nginx',
-} as const
+/** A program that tests start for real. */
+export type Part = 'redis-server' | 'nginx'
 
-export type Part = keyof typeof PARTS
+/** The Debian package that holds each; `npm test` installs them from the same list. */
+const PARTS: Record<Part, string> = JSON.parse(readFileSync(join(import.meta.dirname, '../../parts.json'), 'utf8'))
 
 /** Daemons live outside of a plain user's PATH. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/local/sbin', '/sbin']

@@ -1,11 +1,4 @@
-import type { Table } from './keyed-states.ts'
-
-/** Where a state is filed. */
-export interface Place {
-  readonly table: Table
-  readonly name: string
-  readonly state: number
-}
+import type { Place } from './table.ts'
 
 /** How many keys are compared when one has to go, and how many at most where all of them are over their limit. */
 const COMPARED = 64

@@ -1,15 +1,8 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import type { AlgorithmName, Rule } from '../../rule.ts'
-import { leastNeeded, type Place } from './eviction.ts'
-
-/** The states of one rule's keys, by the key's values. */
-export interface Table {
-  /** The rule as it was last seen: its limit can change. */
-  rule: Rule
-  readonly algorithm: Algorithm
-  readonly states: Map<string, number>
-}
+import { leastNeeded } from './eviction.ts'
+import type { Place, Table } from './table.ts'
 
 /** How many keys each new key looks at for one that no longer counts. */
 const SWEPT_PER_NEW_KEY = 3

@@ -6,7 +6,8 @@ import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, SyncStore } from '../store.ts'
-import { KeyedStates, type Table } from './keyed-states.ts'
+import { KeyedStates } from './keyed-states.ts'
+import type { Table } from './table.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */

@@ -1,0 +1,17 @@
+import type { Algorithm } from '../../algorithms/algorithm.ts'
+import type { Rule } from '../../rule.ts'
+
+/** The states of one rule's keys, by the key's values. */
+export interface Table {
+  /** The rule as it was last seen: its limit can change. */
+  rule: Rule
+  readonly algorithm: Algorithm
+  readonly states: Map<string, number>
+}
+
+/** Where a state is filed. */
+export interface Place {
+  readonly table: Table
+  readonly name: string
+  readonly state: number
+}
