@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import { memoryStore, type Store } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
 import { withoutPassword } from '../settings/redis-url.ts'
+import { type OutageLog, outageLog } from './outage-log.ts'
+import { watchedStore } from './watched-store.ts'
 
 /** A store, and how to let go of it. */
 export interface OpenStore {
@@ -18,11 +20,16 @@ export async function openStore(url: string | null, logger: Logger): Promise<Ope
   }
   const outages = outageLog(withoutPassword(url), logger)
   const client = new Redis(url, { ...clientOptions, reconnectOnError: leaveReplicas(outages) })
+  leaveOtherDatabases(client)
   // Without a listener an 'error' would end the process.
-  client.on('error', (error: NodeJS.ErrnoException) => outages.down(error.message || error.code))
-  client.on('reconnecting', () => outages.down('the connection was closed'))
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (isRefusal(error)) outages.refused(refusalText(error))
+    else if (isCut(error)) outages.closed()
+    else outages.down(error.message || error.code)
+  })
+  client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
-  const store = redisStore(client)
+  const store = watchedStore(redisStore(client), logger)
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)
   return {
@@ -50,6 +57,38 @@ const clientOptions = {
     Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random() / 2),
 }
 
+/**
+ * Where the database of the URL cannot be selected, the client would emit an error and go on in database 0.
+ * A connection that is cut here, before it is ready, has carried no decision; the next one tries again.
+ */
+function leaveOtherDatabases(client: Redis): void {
+  const select = client.select.bind(client)
+  client.select = async (...args) => {
+    try {
+      return await select(...args)
+    } catch (error) {
+      // Whatever the reason: an answer that comes too late may be a refusal as well.
+      client.disconnect(true)
+      throw error
+    }
+  }
+}
+
+/** An answer of Redis, as opposed to none. */
+function isRefusal(error: Error): boolean {
+  return error.name === 'ReplyError'
+}
+
+/** What the client asks of a connection that has been cut below; the reason came before. */
+function isCut(error: Error): boolean {
+  return error.message.startsWith("Stream isn't writeable")
+}
+
+function refusalText(error: Error): string {
+  const { command } = error as Error & { command?: { name: string } }
+  return command === undefined ? error.message : `${command.name.toUpperCase()}: ${error.message}`
+}
+
 /** How often a replica is left at most; the name may lead to it still. Milliseconds. */
 const REPLICA_MS = 1000
 
@@ -62,33 +101,5 @@ function leaveReplicas(outages: OutageLog): (error: Error) => boolean {
     last = now
     outages.readOnly()
     return true
-  }
-}
-
-interface OutageLog {
-  down(reason: string | undefined): void
-  readOnly(): void
-  up(): void
-}
-
-/** One line when Redis goes and one when it comes back; not one for each attempt between. */
-function outageLog(url: string, logger: Logger): OutageLog {
-  let state: 'new' | 'up' | 'down' | 'leaving a replica' = 'new'
-  return {
-    down: (reason) => {
-      if (state === 'new' || state === 'up') {
-        logger.warn({ url, reason }, 'Redis is not reachable; trying on')
-        state = 'down'
-      }
-    },
-    readOnly: () => {
-      logger.warn({ url }, 'Redis is a read-only replica; connecting anew')
-      state = 'leaving a replica'
-    },
-    up: () => {
-      if (state === 'new') logger.info({ url }, 'connected to Redis')
-      if (state === 'down') logger.info({ url }, 'Redis is back')
-      state = 'up'
-    },
   }
 }

@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findPart, freePort, howToInstall, type Service, startRedis } from '@tidegate/conformance/services'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -6,6 +7,9 @@ import type { ListeningService } from '../testing/listening-service.ts'
 import { readiness, serviceOnRedis, until } from '../testing/service-on-redis.ts'
 
 const body = { descriptor: { user: 'u' } }
+const REFUSED = 'Redis refuses the login, the database or a command; trying on'
+/** Those that the reference names, but for the one that a database takes. */
+const RIGHTS = '+evalsha +eval +ping +info +time +getrange +set +setrange +pexpire'.split(' ')
 const READ_ONLY = 'Redis is a read-only replica; connecting anew'
 
 const cleanups: (() => unknown)[] = []
@@ -13,9 +17,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function redis(port?: number): Promise<Service> {
+async function redis(port?: number, ...options: string[]): Promise<Service> {
   // Without the delay of 5 s in which a primary waits for more replicas.
-  const started = await startRedis(['--repl-diskless-sync-delay', '0'], port)
+  const started = await startRedis(['--repl-diskless-sync-delay', '0', ...options], port)
   cleanups.push(() => started.stop('SIGKILL'))
   return started
 }
@@ -26,8 +30,8 @@ function clientOf({ port }: Service): Redis {
   return client
 }
 
-async function open(port: number) {
-  const opened = await serviceOnRedis(port)
+async function open(port: number, options?: { login?: string; database?: string }) {
+  const opened = await serviceOnRedis(port, options)
   cleanups.push(() => opened.close())
   return opened
 }
@@ -135,5 +139,65 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     await until(async () => (await statusOf(service)) === 200)
     expect(log.map(({ msg }) => msg)).toEqual(['connected to Redis', READ_ONLY])
     expect(await clientOf(next).dbsize()).toBe(1)
+  })
+
+  test('that has no such database is an outage, and nothing is counted in another', async () => {
+    const server = await redis()
+    const { service, log } = await open(server.port, { database: '99' })
+    const answers = []
+    for (let i = 0; i < 20; i++) {
+      const response = await service.post('/v1/limit', body)
+      answers.push([response.status, ((await response.json()) as { detail: string }).detail, await readiness(service)])
+      await sleep(50)
+    }
+    expect(answers).toEqual(Array.from({ length: 20 }, () => [503, 'Redis: not connected', 503]))
+    expect(await clientOf(server).dbsize()).toBe(0)
+    expect(log.map(({ msg, reason }) => [msg, reason])).toEqual([[REFUSED, 'SELECT: ERR DB index is out of range']])
+  })
+
+  test('whose user may not select is an outage, until the right is given', async () => {
+    const server = await redis()
+    const client = clientOf(server)
+    await client.call('ACL', 'SETUSER', 'u', 'on', '>p', '~tg:*', ...RIGHTS)
+    const { service, log } = await open(server.port, { login: 'u:p@', database: '1' })
+    expect([await statusOf(service), await readiness(service)]).toEqual([503, 503])
+    await client.call('ACL', 'SETUSER', 'u', '+select')
+    await until(async () => (await statusOf(service)) === 200)
+    expect(await client.dbsize()).toBe(0)
+    expect(await client.info('keyspace')).toContain('db1:keys=1')
+    expect(log.map(({ msg }) => msg)).toEqual([REFUSED, 'Redis is back'])
+    expect(log[0]?.reason).toMatch(/^SELECT: NOPERM /)
+  })
+
+  test('that refuses the login is not called unreachable', async () => {
+    const server = await redis()
+    const { log } = await open(server.port, { login: 'nobody:wrong@' })
+    expect(log.map(({ msg, reason }) => [msg, reason])).toEqual([[REFUSED, expect.stringMatching(/^\w+: WRONGPASS /)]])
+  })
+
+  test('that is full answers 503, stays ready, and is one warning', async () => {
+    const server = await redis(undefined, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
+    const { service, log } = await open(server.port)
+    const response = await service.post('/v1/limit', body)
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      expect.objectContaining({ detail: expect.stringMatching(/^Redis: .*OOM /) }),
+    ])
+    expect([await statusOf(service), await readiness(service)]).toEqual([503, 200])
+    expect(log.filter(({ level }) => level === 40)).toEqual([
+      expect.objectContaining({ kind: 'OOM', count: 1, msg: 'the store fails' }),
+    ])
+  })
+
+  test('that may not run scripts for this user, and one that stalls, are a warning each', async () => {
+    const server = await redis()
+    const client = clientOf(server)
+    await client.call('ACL', 'SETUSER', 'u', 'on', '>p', '~*', '+@all', '-evalsha')
+    const { service, log } = await open(server.port, { login: 'u:p@' })
+    expect(await statusOf(service)).toBe(503)
+    await client.call('ACL', 'SETUSER', 'u', '+evalsha')
+    await client.call('CLIENT', 'PAUSE', '1500')
+    expect(await statusOf(service)).toBe(503)
+    expect(log.filter(({ level }) => level === 40).map(({ kind }) => kind)).toEqual(['NOPERM', 'timeout'])
   })
 })

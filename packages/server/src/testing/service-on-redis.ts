@@ -6,15 +6,16 @@ import { type ListeningService, listeningService } from './listening-service.ts'
 export const rules = [{ name: 'per-user', key: ['user'], limit: 2, window: '1m' }]
 
 /** What the store has logged, parsed. */
-export type StoreLog = { level: number; msg: string }[]
+export type StoreLog = { level: number; msg: string; reason?: string; kind?: string }[]
 
 /** A service whose counts are in the Redis at a port. */
 export async function serviceOnRedis(
   port: number,
+  { login = '', database = '' } = {},
 ): Promise<{ service: ListeningService; log: StoreLog; close(): Promise<void> }> {
   const log: StoreLog = []
   const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line)) })
-  const open = await openStore(`redis://127.0.0.1:${port}`, logger)
+  const open = await openStore(`redis://${login}127.0.0.1:${port}/${database}`, logger)
   const service = await listeningService({ rules, store: open.store })
   const close = async () => {
     await service.close()

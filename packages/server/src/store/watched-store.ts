@@ -1,0 +1,39 @@
+import type { Logger } from 'pino'
+import { type Store, TidegateError } from 'tidegate'
+import { failureLog, type Operation } from './failure-log.ts'
+
+/** A store of Redis, whose failures are logged and told in words that need no knowledge of its client. */
+export function watchedStore(store: Store, logger: Logger): Store {
+  const failures = failureLog(logger)
+  async function watched<Value>(operation: Operation, ask: () => Promise<Value>): Promise<Value> {
+    try {
+      const value = await ask()
+      failures.succeeded(operation)
+      return value
+    } catch (error) {
+      const told = retold(error)
+      failures.failed(operation, told)
+      throw told
+    }
+  }
+  return {
+    clock: store.clock,
+    decide: (checks, mode) => watched('decide', () => store.decide(checks, mode)),
+    reset: (rule, key) => store.reset(rule, key),
+    ping: () => watched('ping', () => store.ping()),
+    close: async () => {
+      failures.close()
+      await store.close()
+    },
+  }
+}
+
+/** What ioredis says where there is no connection that could take a command. */
+const NOT_CONNECTED = /^Redis: (?:Stream isn't writeable|Connection is closed)/
+
+export const notConnected = 'Redis: not connected'
+
+function retold(error: unknown): unknown {
+  if (!(error instanceof TidegateError) || !NOT_CONNECTED.test(error.message)) return error
+  return new TidegateError(error.code, notConnected, { cause: error })
+}
