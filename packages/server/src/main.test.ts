@@ -91,7 +91,9 @@ describe('tidegate', () => {
       stdout: 'good.yaml: ok, 1 rule\n',
       stderr: '',
     })
-    expect((await finished('validate', file('none.yaml', 'rules: []'))).stdout).toBe('none.yaml: ok, 0 rules\n')
+    const none = 'none.yaml:1:8: rules is an empty list, expected at least one rule\n'
+    expect(await finished('validate', file('none.yaml', 'rules: []'))).toEqual({ code: 1, stdout: '', stderr: none })
+    expect(await finished('serve', '--config', 'none.yaml')).toEqual({ code: 1, stdout: '', stderr: none })
     const stderr = 'bad.yaml:3:13: rules[1].name is "a", as rules[0].name is, expected a name that no other rule has\n'
     expect(await finished('validate', file('bad.yaml', `rules:\n${rule}${rule}`))).toEqual({
       code: 1,
@@ -102,14 +104,14 @@ describe('tidegate', () => {
   })
 
   test('validate reads what another program writes', async () => {
-    file('piped.yaml', 'rules: []')
+    file('piped.yaml', 'rules: [{ name: a, limit: 1, window: 1s }]')
     const script = `"$0" "$1" validate <(sleep 0.3; cat piped.yaml)`
     const child = spawn('bash', ['-c', script, process.execPath, main], { cwd: folder })
     started.push(child)
     let printed = ''
     child.stdout.on('data', (chunk) => (printed += String(chunk)))
     child.stderr.on('data', (chunk) => (printed += String(chunk)))
-    expect([await once(child, 'close'), printed]).toEqual([[0, null], expect.stringMatching(/^\/\S+: ok, 0 rules\n$/)])
+    expect([await once(child, 'close'), printed]).toEqual([[0, null], expect.stringMatching(/^\/\S+: ok, 1 rule\n$/)])
   })
 
   test('a port that is taken is an error, not a stack', async () => {
@@ -121,6 +123,15 @@ describe('tidegate', () => {
     expect([code, stderr]).toEqual([
       1,
       `tidegate: cannot listen on 127.0.0.1:${port}: it is in use\nSee tidegate --help.\n`,
+    ])
+  })
+
+  test('an address that is not of this machine is an error, not a stack', async () => {
+    // Of a range kept for documentation (RFC 5737).
+    const { code, stderr } = await finished('serve', '--host', '192.0.2.1', '--http', '8080')
+    expect([code, stderr]).toEqual([
+      1,
+      'tidegate: cannot listen on 192.0.2.1:8080: this machine has no such address\nSee tidegate --help.\n',
     ])
   })
 })

@@ -13,7 +13,7 @@ const paths = (packed?.files ?? []).map(({ path }) => path)
 
 test('the tarball holds what the service needs to run, its licence and its readme', () => {
   const page = ['html', 'css', 'js'].map((ending) => `public/start-page.${ending}`)
-  const wanted = ['LICENSE', 'README.md', 'config/example.yaml', 'dist/main.js', ...page]
+  const wanted = ['LICENSE', 'README.md', 'config/example.yaml', 'bin/tidegate.js', 'dist/main.js', ...page]
   expect(wanted.filter((path) => !paths.includes(path))).toEqual([])
 })
 
@@ -34,4 +34,10 @@ test('the readme names no file that does not come with it', () => {
   const named = [...readme.matchAll(/(?<![\w/.-])(?:\w+\/)+[\w-]+\.(?:md|yaml|ts|conf)\b/g)].map(([path]) => path)
   expect(named.filter((path) => !paths.includes(path))).toEqual([])
   expect(readme).not.toMatch(/\b(?:docs|examples|packages)\//)
+})
+
+test('the command is there before the build is, and runs what was built', () => {
+  const { bin } = JSON.parse(read('package.json')) as { bin: { tidegate: string } }
+  expect(execFileSync('git', ['ls-files', bin.tidegate], { cwd: root, encoding: 'utf8' })).toBe(`${bin.tidegate}\n`)
+  expect(execFileSync(join(root, bin.tidegate), ['--help'], { encoding: 'utf8' })).toMatch(/^Usage:/)
 })

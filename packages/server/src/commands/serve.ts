@@ -48,15 +48,21 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   }
 }
 
+/** Why an address cannot be had, by the code of the system. */
+const UNAVAILABLE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'it is in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not listen there; ports below 1024 are often reserved',
+  ENOTFOUND: 'there is no such host',
+}
+
 /** Resolves to the URL, with the port that was taken. */
 async function listen(service: FastifyInstance, host: string, port: number): Promise<string> {
   try {
     await service.listen({ host, port, listenTextResolver: (address) => `accepting connections on ${address}` })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const reason = { EADDRINUSE: 'it is in use', EACCES: 'permission denied', ENOTFOUND: 'there is no such host' }[
-      code ?? ''
-    ]
+    const reason = UNAVAILABLE[code ?? '']
     throw new ServiceError(
       'ERR_CANNOT_LISTEN',
       `cannot listen on ${host}:${port}: ${reason ?? (cause as Error).message}`,

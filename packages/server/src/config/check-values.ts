@@ -4,7 +4,13 @@ import { compileRule, isKey } from 'tidegate/store'
 import type { ConfigProblem } from './problem.ts'
 import { type Path, shown, type YamlDocument } from './yaml-document.ts'
 
-/** What the library has against the rules, each rule for itself, and then rules of the same name. */
+/** The field of a rule that an error names, and the item of a list. */
+const FIELD = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?/
+
+/** Values that the library has nothing against, to look behind the first error of a rule; a field that is not here is left out. */
+const HARMLESS: Partial<RuleOptions> = { name: 'a', limit: 1, window: 1 }
+
+/** What the library has against the rules, each field of each rule for itself, and then rules of the same name. */
 export function checkValues(
   rules: readonly unknown[],
   misshapen: ReadonlySet<number>,
@@ -13,21 +19,37 @@ export function checkValues(
   const problems: ConfigProblem[] = []
   for (const [i, rule] of rules.entries()) {
     if (misshapen.has(i)) continue
-    try {
-      compileRule(rule, `rules[${i}]`)
-    } catch (error) {
-      if (!(error instanceof TidegateError)) throw error
-      problems.push(valueProblem(error, i, rule, document))
-    }
+    problems.push(...errorsOfRule(rule, i).map((error) => valueProblem(error, i, rule, document)))
   }
   return [...problems, ...checkNames(rules, document)]
+}
+
+/** The library stops at the first error: each field that has one is made harmless, until there is none. */
+function errorsOfRule(rule: unknown, index: number): TidegateError[] {
+  const errors: TidegateError[] = []
+  const fields = new Map(Object.entries(rule as object))
+  const most = fields.size
+  while (errors.length <= most) {
+    try {
+      compileRule(Object.fromEntries(fields), `rules[${index}]`)
+      return errors
+    } catch (error) {
+      if (!(error instanceof TidegateError)) throw error
+      errors.push(error)
+      const [, name = ''] = FIELD.exec(error.field ?? '') ?? []
+      // What is no error of a field that stands there could not be got behind.
+      if (!fields.delete(name)) return errors
+      if (Object.hasOwn(HARMLESS, name)) fields.set(name, HARMLESS[name as keyof RuleOptions])
+    }
+  }
+  return errors
 }
 
 function valueProblem(error: TidegateError, index: number, rule: unknown, document: YamlDocument): ConfigProblem {
   const field = error.field ?? `rules[${index}]`
   const expected = error.expected ?? error.message
   const place = ['rules', index]
-  const [, name, item] = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?/.exec(field) ?? []
+  const [, name, item] = FIELD.exec(field) ?? []
   if (name === 'match') {
     const { match = {} } = rule as Partial<RuleOptions>
     // By the entry itself: in `field` its name may have been quoted and shortened.

@@ -47,8 +47,13 @@ describe('a good file', () => {
 
   test('says which headers give dimensions, in lower case, and what a refusal is', () => {
     const file = join(folder, 'auth.yaml')
-    writeFileSync(file, 'rules: []\nforwardAuth: { headers: { user: X-User-Id } }\ndenyStatus: 403\n')
-    expect(loadConfig(file)).toEqual({ config: { rules: [], headers: { user: 'x-user-id' }, denyStatus: 403 } })
+    writeFileSync(
+      file,
+      'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth: { headers: { user: X-User-Id } }\ndenyStatus: 403\n',
+    )
+    expect(loadConfig(file)).toEqual({
+      config: { rules: [{ name: 'a', limit: 1, window: '1s' }], headers: { user: 'x-user-id' }, denyStatus: 403 },
+    })
   })
 
   test('may match on __proto__, a name like any other', () => {

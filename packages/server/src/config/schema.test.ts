@@ -13,6 +13,7 @@ const broken: BrokenFile[] = [
   ['a list', '- a\n', '1:1: the file is a list, expected a mapping with rules, forwardAuth, denyStatus'],
   ['no rules', 'denyStatus: 403\n', '1:1: rules is missing, expected a list of rules'],
   ['rules left empty', 'rules:\n', '1:7: rules is empty, expected a list of rules'],
+  ['rules without a rule', 'rules: []\n', '1:8: rules is an empty list, expected at least one rule'],
   ['rules as a mapping', 'rules:\n  a: 1\n', '2:3: rules is a mapping, expected a list of rules'],
   ['a rule left empty', 'rules:\n  -\n', `2:4: rules[0] is empty, expected a mapping with ${RULE_FIELDS}`],
   [
@@ -77,53 +78,53 @@ const broken: BrokenFile[] = [
   ],
   [
     'a deny status that no gateway takes',
-    'rules: []\ndenyStatus: 200\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\ndenyStatus: 200\n',
     '2:13: denyStatus is 200, expected one of 401, 403, 429',
   ],
   [
     'a header without a name',
-    'rules: []\nforwardAuth:\n  headers:\n    user: "x user"\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth:\n  headers:\n    user: "x user"\n',
     '4:11: forwardAuth.headers.user is "x user", expected the name of a header',
   ],
   [
     'a header for the address',
-    'rules: []\nforwardAuth:\n  headers: { ip: cf-connecting-ip }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth:\n  headers: { ip: cf-connecting-ip }\n',
     "3:14: forwardAuth.headers.ip cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
   ],
   [
     'an unknown key of forwardAuth',
-    'rules: []\nforwardAuth: { header: {} }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth: { header: {} }\n',
     '2:16: forwardAuth.header does not exist, expected one of headers',
   ],
   [
     '__proto__ in the file',
-    'rules: []\n__proto__: { rules: [] }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\n__proto__: { rules: [] }\n',
     '2:1: __proto__ does not exist, expected one of rules, forwardAuth, denyStatus',
   ],
   [
     '__proto__ in forwardAuth',
-    'rules: []\nforwardAuth: { __proto__: { headers: {} } }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth: { __proto__: { headers: {} } }\n',
     '2:16: forwardAuth.__proto__ does not exist, expected one of headers',
   ],
   [
     '__proto__ as a dimension of a header',
-    'rules: []\nforwardAuth:\n  headers: { user: x-user, __proto__: x-proto }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth:\n  headers: { user: x-user, __proto__: x-proto }\n',
     "3:28: forwardAuth.headers.__proto__ cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
   ],
   [
     '__proto__ in JSON',
-    '{"rules": [], "forwardAuth": {"headers": {"__proto__": "x"}}}',
+    '{"rules": [{"name":"a","limit":1,"window":"1s"}], "forwardAuth": {"headers": {"__proto__": "x"}}}',
     "1:43: forwardAuth.headers.__proto__ cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
   ],
   [
     'two mistakes in one entry',
-    'rules: []\nforwardAuth:\n  headers: { 1: [] }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth:\n  headers: { 1: [] }\n',
     "3:14: forwardAuth.headers.1 cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
-    '3:17: forwardAuth.headers.1 is a list, expected the name of a header',
+    '3:17: forwardAuth.headers.1 is an empty list, expected the name of a header',
   ],
   [
     'headers as a list',
-    'rules: []\nforwardAuth: { headers: [x] }\n',
+    'rules: [{ name: a, limit: 1, window: 1s }]\nforwardAuth: { headers: [x] }\n',
     '2:25: forwardAuth.headers is a list, expected dimensions and the headers that give them',
   ],
   [

@@ -37,7 +37,7 @@ const dimensionExpected = `a dimension other than ${ownDimensions.join(', ')}: a
 
 /** The shape of a configuration file. */
 export const configSchema = mapping({
-  rules: z.array(mapping(ruleShape), { error: 'a list of rules' }),
+  rules: z.array(mapping(ruleShape), { error: 'a list of rules' }).min(1, { error: 'at least one rule' }),
   forwardAuth: mapping({
     headers: entries(dimension, headerName, {
       value: 'dimensions and the headers that give them',

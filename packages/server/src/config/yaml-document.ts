@@ -64,7 +64,7 @@ export class YamlDocument {
   show(path: Path): string {
     const node = this.#find(path)
     if (isMap(node)) return 'a mapping'
-    if (isSeq(node)) return 'a list'
+    if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : 'a list'
     if (!isScalar(node)) return path.length === 0 ? 'empty' : 'missing'
     if (node.value === null) return 'empty'
     return shown(node.value)

@@ -11,6 +11,7 @@ import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refuseOddHeads } from './request-head.ts'
+import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
 import { answerUnknownRoutes, takeAllMethods } from './unknown-routes.ts'
 
@@ -67,6 +68,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   refuseOddHeads(server)
   takeAllMethods(server)
   answerUnknownRoutes(server)
+  warnOfSkips(server, options.gate)
   void server.register(limitRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)

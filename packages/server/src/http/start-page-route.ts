@@ -8,19 +8,22 @@ import type { Rule } from 'tidegate/store'
 export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
   const script = readPublic('start-page.js')
   const style = readPublic('start-page.css')
-  const page = fill(readPublic('start-page.html'), {
+  const template = fill(readPublic('start-page.html'), {
     style: `<style>${style}</style>`,
     script: `<script type="module">${script}</script>`,
-    rules: gate.rules.map(ruleRow).join('\n'),
     version: escapeHtml(gate.version),
   })
+  const page = (): string => {
+    const skipped = gate.skipped()
+    return fill(template, { rules: gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0)).join('\n') })
+  }
   const headers = {
     'content-security-policy': policy(script, style),
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
     'cross-origin-opener-policy': 'same-origin',
   }
-  server.get('/', async (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page))
+  server.get('/', async (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page()))
 }
 
 /** Nothing may run or be fetched but this page's own two blocks and this service's own answers. */
@@ -42,7 +45,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-function ruleRow({ name, match, key, limit, windowMs, description }: Rule): string {
+function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipped: number): string {
   const applies =
     match.length === 0 ? 'every request' : match.map(([dimension, value]) => `${dimension} = ${value}`).join(', ')
   const cells = [
@@ -51,6 +54,7 @@ function ruleRow({ name, match, key, limit, windowMs, description }: Rule): stri
     `<td>${escapeHtml(key.join(', ') || 'all together')}</td>`,
     `<td class="number">${limit.toLocaleString('en-US')}</td>`,
     `<td class="number">${durationText(windowMs)}</td>`,
+    `<td class="number skipped">${skipped.toLocaleString('en-US')}</td>`,
   ]
   return `<tr>${cells.join('')}</tr>`
 }

@@ -96,8 +96,6 @@ describe('settings', () => {
       'Loopback',
       '10.0.0.0/33',
       'fd00::/129',
-      '0.0.0.0/0',
-      '::/0',
       '10.0.0.0/',
       '10.0.0.0/08',
       '10.0.0.0/255.0.0.0',
@@ -113,7 +111,32 @@ describe('settings', () => {
       {},
       `--trust-proxy: expected addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8; received "${list}"`,
     ]),
+    ...['0.0.0.0/0', '::/0', '10.0.0.1,::/0'].map((list): [string[], NodeJS.ProcessEnv, string] => [
+      ['--trust-proxy', list],
+      {},
+      `--trust-proxy: expected addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8; received "${list}": whoever believes everybody lets each client choose its address`,
+    ]),
+    ...['TIDEGATE_PORT', 'TIDEGATE_LOGLEVEL', 'TIDEGATE_'].map((name): [string[], NodeJS.ProcessEnv, string] => [
+      [],
+      { [name]: '8081' },
+      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
+    ]),
   ]
+  test('variables that are none of its own are left alone', () => {
+    const environment = {
+      TIDEGATE_REQUIRE_PARTS: '1',
+      TIDEGATE_TYPO: '',
+      TIDEGATE_PORT: 'tcp://10.0.0.1:8080',
+      TIDEGATE_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      TIDEGATE_PORT_8080_TCP_ADDR: '10.0.0.1',
+      TIDEGATE_SERVICE_HOST: '10.0.0.1',
+      TIDEGATE_SERVICE_PORT_HTTP: '8080',
+      TIDEGATE_REDIS_PORT: 'tcp://10.0.0.2:6379',
+      OTHER: 'x',
+    }
+    expect(readSettings([], environment)).toMatchObject({ http: 8080, redis: null })
+  })
+
   test.each(wrong)('%j %j is refused', (args, environment, message) => {
     expect(() => readSettings(args, environment)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_SETTING', message }),

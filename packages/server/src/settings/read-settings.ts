@@ -7,10 +7,12 @@ const table = Object.entries(settings) as [SettingName, Setting<unknown>][]
 /**
  * The settings of the command line; where that says nothing, of the environment; else the defaults.
  * An environment variable that is empty counts as not set.
+ * Other variables that begin with TIDEGATE_ are refused.
  * @throws ServiceError `ERR_INVALID_SETTING`, naming the flag or the variable
  */
 export function readSettings(args: string[], environment: NodeJS.ProcessEnv): Settings {
   const flags = readFlags(args)
+  refuseUnknownVariables(environment)
   const values = table.map(([name, setting]) => {
     const flag = flags.get(setting.flag)
     if (flag !== undefined) return [name, readValue(setting, setting.flag, flag)]
@@ -24,7 +26,9 @@ export function readSettings(args: string[], environment: NodeJS.ProcessEnv): Se
 function readValue(setting: Setting<unknown>, source: string, text: string): unknown {
   const value = text === '' ? undefined : setting.read(text)
   if (value !== undefined) return value
-  throw refusal(source, setting.expected, `received ${JSON.stringify(text)}`)
+  const reason = setting.reason?.(text)
+  const received = `received ${JSON.stringify(text)}`
+  throw refusal(source, setting.expected, reason === undefined ? received : `${received}: ${reason}`)
 }
 
 function readFlags(args: string[]): Map<string, string> {
@@ -41,6 +45,25 @@ function readFlags(args: string[]): Map<string, string> {
     flags.set(setting.flag, token.value)
   }
   return flags
+}
+
+/** What a mistyped name would say is not ignored. */
+function refuseUnknownVariables(environment: NodeJS.ProcessEnv): void {
+  const known: readonly string[] = [...table.map(([, setting]) => setting.environment), ...otherVariables]
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (!name.startsWith('TIDEGATE_') || value === '' || known.includes(name) || isOfKubernetes(name, value)) continue
+    const names = table.map(([, setting]) => setting.environment).join(', ')
+    throw refusal(name, `one of ${names}`, 'there is no such variable')
+  }
+}
+
+/** Variables of this project that are no settings: for its tests, which must not skip what cannot run. */
+const otherVariables = ['TIDEGATE_REQUIRE_PARTS']
+
+/** Kubernetes gives every container variables for each service; one called `tidegate` has them begin with TIDEGATE_. */
+function isOfKubernetes(name: string, value: string): boolean {
+  if (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value)) return true
+  return /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(name)
 }
 
 function knownFlags(): string {

@@ -16,6 +16,8 @@ export interface Setting<Value> {
   readonly doc: string
   /** What a value must be, in the words of the error. */
   readonly expected: string
+  /** Why a text is refused that one would take for such a value. */
+  readonly reason?: (text: string) => string | undefined
   /** The value of a text; undefined where it has none. */
   readonly read: (text: string) => Value | undefined
 }
@@ -71,6 +73,8 @@ export const settings = {
     defaultDoc: 'none',
     doc: 'The gateways whose X-Forwarded-… and X-Original-… headers are believed: addresses, CIDR ranges, loopback, linklocal, uniquelocal, with commas between.',
     expected: 'addresses or CIDR ranges with commas between, such as 127.0.0.1,10.0.0.0/8',
+    reason: (text) =>
+      /\/0+\b/.test(text) ? 'whoever believes everybody lets each client choose its address' : undefined,
     read: readTrust,
   } satisfies Setting<Trust>,
   logLevel: {
