@@ -114,7 +114,7 @@ const broken: BrokenFile[] = [
   [
     '__proto__ in JSON',
     '{"rules": [{"name":"a","limit":1,"window":"1s"}], "forwardAuth": {"headers": {"__proto__": "x"}}}',
-    "1:43: forwardAuth.headers.__proto__ cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
+    "1:79: forwardAuth.headers.__proto__ cannot be a dimension here, expected a dimension other than route, method, host, ip: a letter, then letters, digits, '_', '-' or '.'",
   ],
   [
     'two mistakes in one entry',
