@@ -31,7 +31,7 @@ interface Trouble {
  */
 export function failureLog(logger: Logger, intervalMs = INTERVAL_MS): FailureLog {
   const troubles = new Map<string, Trouble>()
-  const answering: Record<Operation, number> = { decide: 0, ping: 0 }
+  const troubled: Record<Operation, number> = { decide: 0, ping: 0 }
 
   function review(name: string, kind: string): void {
     const trouble = troubles.get(name) as Trouble
@@ -42,7 +42,7 @@ export function failureLog(logger: Logger, intervalMs = INTERVAL_MS): FailureLog
       logger.info({ kind, operation }, 'the store no longer fails')
       clearInterval(trouble.timer)
       troubles.delete(name)
-      answering[operation]--
+      troubled[operation]--
       return
     }
     trouble.count = 0
@@ -64,11 +64,11 @@ export function failureLog(logger: Logger, intervalMs = INTERVAL_MS): FailureLog
       logger.warn({ kind, operation, count: 1, reason }, 'the store fails')
       const timer = setInterval(review, intervalMs, name, kind).unref()
       troubles.set(name, { count: 0, last: reason, succeeded: false, operation, timer })
-      answering[operation]++
+      troubled[operation]++
     },
     succeeded: (operation) => {
       // Nearly always there is no trouble, and this is on the way of every decision.
-      if (answering[operation] === 0) return
+      if (troubled[operation] === 0) return
       for (const trouble of troubles.values()) if (trouble.operation === operation) trouble.succeeded = true
     },
     close: () => {
