@@ -3,7 +3,7 @@
  * out, SHA-1 computed. `--check` compares instead of writing and exits with 1 on a difference.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -49,6 +49,7 @@ if (process.argv.includes('--check')) {
     console.error('scripts.generated.ts does not match the .lua files: run `npm run generate` and commit the result.')
     process.exit(1)
   }
-} else {
+} else if (!existsSync(output) || readFileSync(output, 'utf8') !== generated) {
+  // Left alone where nothing has changed, so that nothing is built again for it.
   writeFileSync(output, generated)
 }

@@ -36,6 +36,9 @@ describe('beside the others', () => {
   test('at most 10 a second: in the 150 ms across the edge of a second', async () => {
     const flexible = new RateLimiterMemory({ points: 10, duration: 1 })
     expect(await acrossAnEdge(() => consume(flexible))).toBe(19)
+    const rolling = new InMemoryRateLimiter({ interval: 1000, maxInInterval: 10 })
+    // One less than the limit: the request that it refuses late in the second counts as well.
+    expect(await acrossAnEdge(async () => !(await rolling.limit('k')))).toBe(9)
     const tidegate = createLimiter({ limit: 10, window: '1s' })
     expect(await acrossAnEdge(async () => (await tidegate.limit('k')).allowed)).toBe(10)
   })

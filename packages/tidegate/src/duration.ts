@@ -4,7 +4,7 @@ import { invalid } from './errors.ts'
 export type Duration = number | string
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const FORM = /^(\d{1,15})\s?(ms|s|m|h|d)$/
+const FORM = /^(\d{1,15}) ?(ms|s|m|h|d)$/
 
 /** The longest window: 366 days, in milliseconds. */
 export const MAX_WINDOW_MS = 366 * 86_400_000

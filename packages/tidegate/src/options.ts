@@ -32,7 +32,8 @@ export function checkInteger(value: unknown, field: string, least: number, most:
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw invalid('ERR_INVALID_OPTION', field, `a whole number from ${show(least)} to ${show(most)}`, value)
   }
-  return value
+  // -0 is 0.
+  return value + 0
 }
 
 /** A string that passes a pattern, or the error that says in words what was expected. */

@@ -15,6 +15,6 @@ export interface RequestOptions {
 export function costOf(options: RequestOptions | undefined): number {
   if (options === undefined) return 1
   const { cost = 1 } = checkFields(options, 'options', ['cost'])
-  if (typeof cost === 'number' && Number.isInteger(cost) && cost >= 0 && cost <= MAX_COUNT) return cost
+  if (typeof cost === 'number' && Number.isInteger(cost) && cost >= 0 && cost <= MAX_COUNT) return cost + 0
   throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 0 to 4,294,967,295', cost)
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { UNTOUCHED } from '../algorithm.ts'
@@ -104,4 +106,20 @@ test('a key that is used once costs a row and no log', () => {
   for (let i = 0; i < 65_536; i++) admit(`k${i}`, 1, 1000)
   expect(states.size).toBe(65_536)
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(65_536 * 64 * 1.3)
+})
+
+test('a log that was long once gives its room back when it thins out', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { admit, evaluate } = open({ name: 'r', limit: 100_000, windowMs: 100_000 })
+  collect()
+  const before = process.memoryUsage().arrayBuffers
+  for (let key = 0; key < 10; key++) {
+    for (let clock = 0; clock < 100_000; clock++) admit(`long-${key}`, 1, clock)
+    for (let clock = 150_000; clock < 400_000; clock += 50_000) admit(`long-${key}`, 1, clock)
+    expect(evaluate(`long-${key}`, 0, 399_999).used).toBe(2)
+  }
+  collect()
+  // 1.6 MB each at their longest.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000)
 })

@@ -23,6 +23,9 @@ const LENGTH = 5
 const LOG = 6
 const CAPACITY = 7
 
+/** From this many entries on a log that has become nearly empty is made smaller. */
+const LARGE = 64
+
 /**
  * The exact sliding window (also called a sliding window log): a request is admitted at t if the
  * cost admitted in (t - window, t], plus its own, is at most the limit. An admission at s counts
@@ -136,6 +139,9 @@ export class SlidingWindow implements Algorithm {
     row[offset + BEFORE] = this.#logs.totalAt(row[offset + LOG] as number, tail - 1)
     row[offset + OLDEST] = this.#timeAt(row, offset, tail)
     row[offset + TAIL] = tail
+    const capacity = row[offset + CAPACITY] as number
+    // A log that was long once does not stay so.
+    if (capacity >= LARGE && ((row[offset + LENGTH] as number) - tail) * 4 < capacity) this.#makeRoom(row, offset)
   }
 
   /** The log is full: what has ended at its front is cut off, and it is made larger where that frees too little. */

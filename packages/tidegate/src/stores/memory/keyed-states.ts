@@ -8,6 +8,8 @@ import type { Place, Table } from './table.ts'
 const SWEPT_PER_NEW_KEY = 3
 /** Below this many keys nothing is swept: they cost little, and a clock that steps back finds them still there. */
 const FEW_KEYS = 1024
+/** Below this many rules none is dropped. */
+const FEW_TABLES = 256
 
 /**
  * The states of all keys of all rules, bounded in number. A cursor goes round them a few steps for
@@ -18,6 +20,7 @@ export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = { 'sliding-window': new SlidingWindow() }
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
+  #mostTables = FEW_TABLES
   #size = 0
   #evicted = 0
   #cursor: Iterator<Place>
@@ -38,9 +41,14 @@ export class KeyedStates {
 
   tableOf(rule: Rule): Table {
     const known = this.#tables.get(rule.id)
-    if (known === undefined) return { rule, algorithm: this.#algorithms[rule.algorithm], states: new Map() }
-    known.rule = rule
-    return known
+    if (known !== undefined) {
+      known.rule = rule
+      return known
+    }
+    if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
+    const table = { rule, algorithm: this.#algorithms[rule.algorithm], states: new Map<string, number>() }
+    this.#tables.set(rule.id, table)
+    return table
   }
 
   /** Sweeps, and makes room for `count` new keys, without taking away any that `kept` names. */
@@ -56,6 +64,7 @@ export class KeyedStates {
 
   /** A state for a key that has none, to be committed to at once. */
   add(table: Table, name: string): number {
+    // Whoever asks may have held on to a table that has been dropped since.
     if (table.states.size === 0) this.#tables.set(table.rule.id, table)
     const state = table.algorithm.open()
     table.states.set(name, state)
@@ -69,12 +78,17 @@ export class KeyedStates {
     table.algorithm.release(state)
     table.states.delete(name)
     this.#size--
-    // A rule that nobody uses any more leaves nothing behind.
-    if (table.states.size === 0) this.#tables.delete(table.rule.id)
   }
 
   clear(): void {
     for (const table of this.#tables.values()) for (const name of table.states.keys()) this.delete(table, name)
+  }
+
+  /** Rules that nobody uses any more leave nothing behind. The round must not stand in one of them, and begins anew. */
+  #dropEmptyTables(): void {
+    for (const [id, table] of this.#tables) if (table.states.size === 0) this.#tables.delete(id)
+    this.#mostTables = 2 * this.#tables.size + FEW_TABLES
+    this.#cursor = this.#round()
   }
 
   #sweep(count: number, clock: number, kept: ReadonlySet<number>): void {

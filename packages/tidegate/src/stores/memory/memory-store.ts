@@ -85,9 +85,7 @@ class InMemoryStore implements MemoryStore {
     const clock = this.clock()
     const steps = checks.map((check) => this.#evaluate(check, clock))
     const admitted = steps.every(({ figures }) => figures.allowed)
-    const states = steps.map(({ state }) => state).filter((state) => state !== UNTOUCHED)
-    // Room is made before anything is written, and not with what this request is decided by.
-    if (mode === 'consume' && admitted) this.#keys.makeRoom(checks.length - states.length, clock, new Set(states))
+    if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map(({ table, name, state, figures }, i) => {
       const { rule, cost } = checks[i] as Check
       const uncharged = !admitted && figures.allowed
@@ -117,6 +115,12 @@ class InMemoryStore implements MemoryStore {
 
   stats(): MemoryStoreStats {
     return { keys: this.#keys.size, evicted: this.#keys.evicted }
+  }
+
+  /** Room is made before anything is written, and not with what the request is decided by. */
+  #makeRoom(checks: readonly Check[], steps: readonly Step[], clock: number): void {
+    const added = steps.filter(({ state }, i) => state === UNTOUCHED && (checks[i] as Check).cost > 0).length
+    if (added > 0) this.#keys.makeRoom(added, clock, new Set(steps.map(({ state }) => state)))
   }
 
   #evaluate({ rule, key, cost }: Check, clock: number): Step {

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest'
 import type { Pending } from './batch.ts'
 import { Batcher } from './batcher.ts'
 
-const request = (): Pending => ({ checks: [], keys: ['k'], mode: 'consume', resolve: () => {}, reject: () => {} })
+const request = (keys = 1): Pending => ({
+  checks: [],
+  keys: Array(keys).fill('k'),
+  mode: 'consume',
+  resolve: () => {},
+  reject: () => {},
+})
 
 /** A batcher whose batches stay in flight until they are let go. */
 function open(maxBatch: number, maxPending = 1000) {
@@ -65,6 +71,16 @@ test('a full batch leaves at once', async () => {
   expect(sizes).toEqual([1, 4, 4])
   await round()
   expect(sizes).toEqual([1, 4, 4, 2])
+})
+
+test('a request of several keys that would not fit goes in the next batch', async () => {
+  const { batcher, sizes, round } = open(4)
+  for (const keys of [1, 3, 3, 2, 6]) batcher.add(request(keys))
+  await round()
+  expect(sizes).toEqual([1, 1, 1, 1, 1])
+  for (const keys of [2, 2, 3, 1]) batcher.add(request(keys))
+  await round()
+  expect(sizes.slice(5)).toEqual([2, 2])
 })
 
 test('when all have arrived a request leaves at once again', async () => {

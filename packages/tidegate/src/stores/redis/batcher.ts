@@ -36,6 +36,8 @@ export class Batcher {
         `Redis: ${maxPending} decisions are waiting for an answer already`,
       )
     }
+    // What would not fit goes in a batch of its own. Only a request with more keys than a batch may have makes a larger one.
+    if (this.#queuedKeys + pending.keys.length > maxBatch) this.flush()
     this.#requests++
     this.#queue.push(pending)
     this.#queuedKeys += pending.keys.length

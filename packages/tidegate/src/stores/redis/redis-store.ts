@@ -82,7 +82,7 @@ class RedisStore implements Store {
   async reset(rule: Rule, key: Key): Promise<void> {
     this.#ensureOpen()
     const name = this.#keyOf(rule, key)
-    // What was asked before the reset is sent before it.
+    // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
     await this.#ask('DEL', [name])
   }
@@ -133,6 +133,6 @@ class RedisStore implements Store {
 
 function unavailable(error: unknown): TidegateError {
   if (error instanceof TidegateError) return error
-  const message = `Redis: ${error instanceof Error ? error.message : String(error)}`
+  const message = `Redis: ${error instanceof Error ? error.message : typeof error}`
   return new TidegateError('ERR_STORE_UNAVAILABLE', message, { cause: error })
 }

@@ -51,7 +51,7 @@ while check <= #KEYS do
       local key, charged = KEYS[first + i - 1], admitted and cost or 0
       failed = nil
 --@include ../../../algorithms/sliding-window/sliding-window-commit
-      -- Writes fail together, for want of memory, and so with the first.
+      -- Where a server refuses writes (memory, a replica) it refuses the first one too, so that none is done.
       if failed then
         if string.find(failed, 'READONLY', 1, true) then return redis.error_reply(failed) end
         broken, culprit = failed, i
