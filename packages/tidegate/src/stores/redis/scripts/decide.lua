@@ -3,7 +3,7 @@
 
   KEYS     one key for each check
   ARGV[1]  ms since the epoch, or '' for the server's own time
-  ARGV[2]  number of quotas; then limit and window (ms) of each
+  ARGV[2]  number of quotas; then limit and window (ms) of each, read when a check first asks for it
   then     for each check an operation, 8 * quota + 4 * has_cost + 2 * peek + more, where `more` says that
            the next check belongs to the same request; behind it the cost, where has_cost, else the cost is 1
   Reply    the time; then for each check one of
@@ -20,11 +20,7 @@ if not now then
   local time = redis.call('TIME')
   now, injected = time[1] * 1000 + floor(time[2] / 1000), false
 end
-local limits, windows, quotas = {}, {}, tonumber(ARGV[2])
-for quota = 1, quotas do
-  limits[quota], windows[quota] = tonumber(ARGV[1 + 2 * quota]), tonumber(ARGV[2 + 2 * quota])
-end
-local reply, filled, argument, check = { now }, 1, 3 + 2 * quotas, 1
+local reply, filled, argument, check = { now }, 1, 3 + 2 * ARGV[2], 1
 local known, limit, window, cost, weighted, peek, more
 local failed, allowed, used, wait, reset, at, total, length, small, newest, tail, before, oldest, expiry
 while check <= #KEYS do

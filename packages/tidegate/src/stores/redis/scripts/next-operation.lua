@@ -4,8 +4,8 @@ argument = argument + 1
 if operation ~= known then
   known = operation
   operation = tonumber(operation)
-  local quota = floor(operation / 8)
-  limit, window = limits[quota], windows[quota]
+  local quota = 2 * floor(operation / 8)
+  limit, window = tonumber(ARGV[quota + 1]), tonumber(ARGV[quota + 2])
   weighted, peek, more = floor(operation / 4) % 2 == 1, floor(operation / 2) % 2 == 1, operation % 2 == 1
 end
 cost = 1
