@@ -33,7 +33,7 @@ export interface Gate {
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
-  /** Forgets the keys of this request in every rule that matches it, one after the other. */
+  /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
   reset(descriptor: Descriptor): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>

@@ -4,6 +4,11 @@ import { listeningService } from '../testing/listening-service.ts'
 
 const rules = [{ name: 'per-user', key: ['user'], limit: 3, window: '1m' }]
 
+function failingWith(error: Error): Store {
+  const fail = (): Promise<never> => Promise.reject(error)
+  return { clock: Date.now, decide: fail, reset: fail, ping: fail, close: async () => undefined }
+}
+
 describe('a store that fails', () => {
   const failures: [code: ErrorCode, status: number, retryAfter: string | null][] = [
     ['ERR_STORE_UNAVAILABLE', 503, '1'],
@@ -14,15 +19,7 @@ describe('a store that fails', () => {
     ['ERR_INVALID_CLOCK', 500, null],
   ]
   test.each(failures)('%s is %i', async (code, status, retryAfter) => {
-    const fail = (): Promise<never> =>
-      Promise.reject(new TidegateError(code, 'Redis: no', { field: 'client', expected: 'another' }))
-    const store: Store = {
-      clock: Date.now,
-      decide: fail,
-      reset: fail,
-      ping: fail,
-      close: async () => undefined,
-    }
+    const store = failingWith(new TidegateError(code, 'Redis: no', { field: 'client', expected: 'another' }))
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const json = await response.json()
@@ -42,14 +39,7 @@ describe('a store that fails', () => {
   })
 
   test('in a way nobody foresaw is 500 without a word of it, and the log has it', async () => {
-    const fail = (): Promise<never> => Promise.reject(new Error('secret detail'))
-    const store: Store = {
-      clock: Date.now,
-      decide: fail,
-      reset: fail,
-      ping: fail,
-      close: async () => undefined,
-    }
+    const store = failingWith(new Error('secret detail'))
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const text = await response.text()
