@@ -79,7 +79,8 @@ describeRedis('damaged states in Redis', (redis) => {
       const unharmed = fc.asyncProperty(
         damages,
         fc.integer({ min: 0, max: 12_000 }),
-        fc.integer({ min: 1, max: 9 }),
+        // The large ones are refused, and their wait is searched for.
+        fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: LIMIT - 119, max: LIMIT })),
         async (damage, later, cost) => {
           await redis.client.del(neighbour)
           const state = damage(whole)
@@ -105,4 +106,28 @@ describeRedis('damaged states in Redis', (redis) => {
       await fc.assert(unharmed, { numRuns: 1500 })
     },
   )
+
+  test('a log cut short at its front, byte by byte: the wait of what it refuses is searched for, and neighbours are served', async () => {
+    let now = 1_700_000_000_000
+    const store = redisStore(redis.client, { clock: () => now })
+    const limiter = createLimiter({ name: 'cut', limit: LIMIT, window: WINDOW_MS, store })
+    for (let i = 0; i < 60; i++) {
+      now += 10
+      await limiter.limit('log')
+    }
+    const [key] = await redis.client.keys('tg:{log}:cut*')
+    const whole = (await redis.client.getBuffer(key as string)) as Buffer
+    for (let lost = 1; lost < 400; lost++) {
+      await redis.client.set(key as string, whole.subarray(lost))
+      for (const cost of [LIMIT, LIMIT - 20, LIMIT - 40]) {
+        const [, neighbour, cut] = await Promise.allSettled([
+          limiter.limit('first', { cost: 0 }),
+          limiter.limit('neighbour', { cost: 0 }),
+          limiter.limit('log', { cost }),
+        ])
+        expect(neighbour, `${lost} bytes`).toMatchObject({ status: 'fulfilled', value: { used: 0 } })
+        if (cut?.status === 'rejected') expect(cut.reason).toMatchObject({ code: 'ERR_STATE_UNREADABLE' })
+      }
+    }
+  })
 })
