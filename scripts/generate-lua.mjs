@@ -9,14 +9,15 @@ import { fileURLToPath } from 'node:url'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../packages/tidegate/src/stores/redis')
 const output = join(folder, 'scripts.generated.ts')
-const scripts = { decide: join(folder, 'scripts/decide.lua') }
+const names = ['decide', 'refund', 'block', 'unblock']
+const scripts = Object.fromEntries(names.map((name) => [name, join(folder, `scripts/${name}.lua`)]))
 
 function assemble(path) {
   const source = readFileSync(path, 'utf8').replace(/--\[\[[\s\S]*?\]\]\n?/g, '')
   return source
     .split('\n')
     .map((line) => {
-      const include = /^--@include (\S+)$/.exec(line)
+      const include = /^ *--@include (\S+)$/.exec(line)
       if (include) return assemble(join(dirname(path), `${include[1]}.lua`))
       return line.trimStart().startsWith('--') ? '' : line.trim()
     })

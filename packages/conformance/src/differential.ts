@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createGate, type Decision, type Gate, memoryStore, type RuleOptions } from 'tidegate'
 import type { Clock, Store } from 'tidegate/store'
-import { type OracleCheck, SlidingWindowOracle, type Verdict } from './oracle/sliding-window-oracle.ts'
+import type { Verdict } from './oracle/counter.ts'
+import { type OracleCheck, RequestOracle } from './oracle/request-oracle.ts'
 import { moved, type Sequence, type SequenceStep } from './sequence.ts'
 
 /** Opens a store with nothing in it that is driven by the clock. */
@@ -18,21 +19,109 @@ export async function compare(sequence: Sequence, open: OpenStore, count = { all
   const { rules } = sequence
   const memory = createGate({ rules, store: memoryStore({ clock }) })
   const other = createGate({ rules, store: await open(clock) })
-  const oracle = new SlidingWindowOracle()
+  const oracle = new RequestOracle()
+  const past = new Map<string, Decision[]>()
   for (const [i, step] of sequence.steps.entries()) {
     now = moved(now, step.move, rules)
-    const [ours, theirs] = [await take(memory, step), await take(other, step)]
-    agree(i, step, now, 'memory', ours, 'the store', theirs)
-    if (ours !== undefined) count[(ours as Decision).allowed ? 'allowed' : 'refused']++
-    agree(i, step, now, 'memory', figuresOf(ours), 'the oracle', ask(oracle, rules, step, now))
+    const matching = checksOf(rules, step)
+    if (isIdle(step, matching)) continue
+    const decisions = past.get(JSON.stringify(step.descriptor)) ?? []
+    const [ours, theirs] = [await take(memory, step, matching, decisions), await take(other, step, matching, decisions)]
+    agree(i, step, now, 'memory', withoutAtomicity(ours), 'the store', withoutAtomicity(theirs))
+    const expected = ask(oracle, matching, step, decisions, now)
+    agree(i, step, now, 'memory', isDecision(ours) ? figuresOf(ours) : ours, 'the oracle', expected)
+    if (!isDecision(ours)) continue
+    count[ours.allowed ? 'allowed' : 'refused']++
+    if (step.op === 'limit') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
   }
 }
 
-async function take(gate: Gate, { op, descriptor, cost }: SequenceStep): Promise<unknown> {
-  if (op === 'reset') return gate.reset(descriptor as Record<string, string>)
-  const decision = await gate[op](descriptor as Record<string, string>, { cost })
+/** True where the step asks for what none of the rules has. */
+function isIdle({ op }: SequenceStep, matching: readonly OracleCheck[]): boolean {
+  if (op === 'limit' || op === 'peek' || op === 'reset') return false
+  if (op === 'refund') return matching.some(({ rule }) => isConcurrency(rule))
+  if (op === 'renew' || op === 'release') return !matching.some(({ rule }) => isConcurrency(rule))
+  return matching.length === 0
+}
+
+async function take(
+  gate: Gate,
+  step: SequenceStep,
+  matching: readonly OracleCheck[],
+  past: Decision[],
+): Promise<unknown> {
+  const { op, cost, id, duration } = step
+  const descriptor = step.descriptor as Record<string, string>
+  const rule = one(matching, step)?.rule.name as string
+  if (op === 'reset') return gate.reset(descriptor)
+  if (op === 'block') return gate.block(descriptor, duration, { rule })
+  if (op === 'unblock') return gate.unblock(descriptor, { rule })
+  if (op === 'renew') return gate.renew(descriptor, id)
+  if (op === 'release') return gate.release(descriptor, id)
+  if (op === 'entries') return lists(one(matching, step)) ? gate.entries(descriptor, { rule }) : []
+  if (op === 'refund') {
+    const decision = step.of === undefined ? undefined : past[step.of]
+    return [...(await gate.refund(descriptor, { cost, ...(decision && { decision }) }))]
+  }
+  const decision = await gate[op](descriptor, { cost, id })
   // A request that no rule matches is decided without the store.
   return decision.rule === null ? { ...decision, at: 0 } : decision
+}
+
+/** The oracle's answer, with its own way of matching rules and naming counters. */
+function ask(
+  oracle: RequestOracle,
+  matching: readonly OracleCheck[],
+  step: SequenceStep,
+  past: Decision[],
+  now: number,
+): unknown {
+  const { op, cost, id, duration } = step
+  const meant = one(matching, step)
+  if (op === 'limit' || op === 'peek')
+    return oracle.decide(matching, op === 'limit' ? 'consume' : 'peek', cost, now, id)
+  if (op === 'refund') {
+    const decision = step.of === undefined ? undefined : past[step.of]
+    return matching.map((check) => [check.rule.name, refund(oracle, check, cost, decision, now)])
+  }
+  if (op === 'block')
+    return oracle.of(meant as OracleCheck).block(duration === 'forever' ? Number.POSITIVE_INFINITY : duration, now)
+  if (op === 'unblock') return oracle.of(meant as OracleCheck).unblock(now)
+  if (op === 'entries') return lists(meant) ? oracle.of(meant as OracleCheck).entries(now) : []
+  const leases = matching.filter(({ rule }) => isConcurrency(rule))
+  if (op === 'renew') return leases.map((check) => oracle.of(check).renew(id, now)).every(Boolean)
+  if (op === 'release') {
+    return leases.map((check) => oracle.refund(check, 2 ** 32, now, { at: undefined, id })).some((given) => given > 0)
+  }
+  for (const check of matching) oracle.reset(check)
+  return undefined
+}
+
+function refund(oracle: RequestOracle, check: OracleCheck, cost: number, decision: Decision | undefined, now: number) {
+  if (decision === undefined) return oracle.refund(check, cost, now, undefined)
+  const figures = decision.allowed ? decision.rules.find(({ rule }) => rule === check.rule.name) : undefined
+  return figures === undefined ? 0 : oracle.refund(check, cost, now, { at: figures.at, id: decision.id ?? undefined })
+}
+
+function checksOf(rules: readonly RuleOptions[], { descriptor }: SequenceStep): OracleCheck[] {
+  const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
+  return rules
+    .filter(({ match }) => match?.['route'] === undefined || match['route'] === descriptor.route)
+    .filter(({ key = [] }) => key.every((dimension) => of(dimension) !== undefined))
+    .map((rule) => ({ rule, counter: JSON.stringify([rule.name, ...(rule.key ?? []).map(of)]) }))
+}
+
+function one(matching: readonly OracleCheck[], { rule }: SequenceStep): OracleCheck | undefined {
+  return matching[rule % matching.length]
+}
+
+function isConcurrency({ algorithm }: { readonly algorithm?: string }): boolean {
+  return algorithm === 'concurrency'
+}
+
+function lists(check: OracleCheck | undefined): boolean {
+  const algorithm: string | undefined = check?.rule.algorithm
+  return algorithm === 'concurrency' || algorithm === 'sliding-log'
 }
 
 function agree(i: number, step: SequenceStep, now: number, a: string, left: unknown, b: string, right: unknown): void {
@@ -42,32 +131,17 @@ function agree(i: number, step: SequenceStep, now: number, a: string, left: unkn
   )
 }
 
-function figuresOf(answer: unknown): unknown {
-  if (answer === undefined) return undefined
-  return (answer as Decision).rules.map(
-    ({ allowed, used, retryAfterMs, resetAfterMs, at }): Verdict => ({ allowed, used, retryAfterMs, resetAfterMs, at }),
-  )
+function isDecision(answer: unknown): answer is Decision {
+  return typeof answer === 'object' && answer !== null && 'rules' in answer
 }
 
-/** The oracle's answer, with its own way of matching rules and naming counters. */
-function ask(
-  oracle: SlidingWindowOracle,
-  rules: RuleOptions[],
-  step: SequenceStep,
-  now: number,
-): Verdict[] | undefined {
-  const { descriptor, op, cost } = step
-  const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
-  const matching = rules.filter(
-    ({ match, key = [] }) =>
-      (match?.['route'] === undefined || match['route'] === descriptor.route) &&
-      key.every((one) => of(one) !== undefined),
-  )
-  const checks = matching.map(({ name, key = [], limit, window }): OracleCheck => {
-    const counter = JSON.stringify([name, ...key.map(of)])
-    return { counter, limit, windowMs: window as number, cost }
+/** How a request is taken apart in a cluster is the store's own affair. */
+function withoutAtomicity(answer: unknown): unknown {
+  return isDecision(answer) ? { ...answer, atomicity: undefined } : answer
+}
+
+function figuresOf({ rules }: Decision): Verdict[] {
+  return rules.map(({ allowed, used, retryAfterMs, resetAfterMs, at, reason }): Verdict => {
+    return { allowed, used, retryAfterMs, resetAfterMs, at, reason }
   })
-  if (op !== 'reset') return oracle.decide(checks, op === 'limit' ? 'consume' : 'peek', now)
-  for (const { counter } of checks) oracle.reset(counter)
-  return undefined
 }

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LoggedRequest, readAccessLog } from './access-log.ts'
-import { SlidingWindowOracle } from './oracle/sliding-window-oracle.ts'
+import { RequestOracle } from './oracle/request-oracle.ts'
 import { startNginx } from './services/nginx.ts'
 import { findPart, howToInstall } from './services/parts.ts'
 import { startRedis } from './services/redis.ts'
@@ -72,10 +72,11 @@ describe.skipIf(missing.length > 0)(`nginx asks the service ${missing.map(howToI
 
     // In one ms the admitted were decided before the refused.
     const order = answers.toSorted((a, b) => a.at - b.at || a.status - b.status)
-    const oracle = new SlidingWindowOracle()
+    const oracle = new RequestOracle()
+    const rule = { name: 'r', limit: LIMIT, window: WINDOW_MS }
     const disagreeing = order.filter(({ address, at, status }) => {
-      const check = { counter: address, limit: LIMIT, windowMs: WINDOW_MS, cost: 1 }
-      return oracle.decide([check], 'consume', at)[0]?.allowed !== (status === 200)
+      const check = { counter: address, rule }
+      return oracle.decide([check], 'consume', 1, at, '')[0]?.allowed !== (status === 200)
     })
     expect(disagreeing).toEqual([])
     const refused = answers.filter(({ status }) => status === 429)

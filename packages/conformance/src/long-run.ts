@@ -1,18 +1,20 @@
 import { parseArgs } from 'node:util'
 import * as fc from 'fast-check'
+import type { AlgorithmSpelling } from 'tidegate'
 import { compare } from './differential.ts'
 import { sequences } from './sequence.ts'
 import { storeKinds } from './stores.ts'
 
 /**
  * The differential test for as long as one likes:
- *   npm run build && node packages/conformance/dist/long-run.js --steps 1000000 --seed 1 --store 'Redis through ioredis'
+ *   npm run build && node packages/conformance/dist/long-run.js --steps 1000000 --seed 1 --store 'Redis through ioredis' --algorithm quota
  * Ends with 1 at the first disagreement, shrunk.
  */
 const { values } = parseArgs({
   options: {
     steps: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
+    algorithm: { type: 'string' },
     store: { type: 'string', default: 'Redis through ioredis' },
   },
 })
@@ -29,11 +31,14 @@ let compared = 0
 const decisions = { allowed: 0, refused: 0 }
 try {
   for (let seed = Number(values.seed); steps < wanted; seed++) {
-    const agreeing = fc.asyncProperty(sequences(LONGEST), async (sequence) => {
-      await compare(sequence, (clock) => under.open(clock), decisions)
-      steps += sequence.steps.length
-      compared++
-    })
+    const agreeing = fc.asyncProperty(
+      sequences(LONGEST, values.algorithm as AlgorithmSpelling | undefined),
+      async (sequence) => {
+        await compare(sequence, (clock) => under.open(clock), decisions)
+        steps += sequence.steps.length
+        compared++
+      },
+    )
     await fc.assert(agreeing, { numRuns: SEQUENCES_PER_ROUND, seed })
   }
   const { allowed, refused } = decisions

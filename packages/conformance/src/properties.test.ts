@@ -67,7 +67,7 @@ for (const kind of storeKinds) {
         const limiter = await open(options)
         for (const { after, cost } of all) {
           now += after
-          const { resetAfterMs } = await limiter.limit('k', { cost })
+          const resetAfterMs = (await limiter.limit('k', { cost })).resetAfterMs ?? 0
           if (resetAfterMs === 0) continue
           const asked = now
           now = asked + resetAfterMs - 1

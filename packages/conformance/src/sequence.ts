@@ -1,16 +1,36 @@
 import * as fc from 'fast-check'
-import type { RuleOptions } from 'tidegate'
+import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import { periodOf, type RandomLimit, randomLimits, steadyLimits } from './quotas.ts'
 
 /** How the clock moves before a step. `window` moves by one of the rules' windows and a little. */
 export type Move =
   | { readonly kind: 'by'; readonly ms: number }
   | { readonly kind: 'window'; readonly rule: number; readonly offset: number; readonly back: boolean }
 
+export type OperationName =
+  | 'limit'
+  | 'peek'
+  | 'reset'
+  | 'refund'
+  | 'block'
+  | 'unblock'
+  | 'renew'
+  | 'release'
+  | 'entries'
+
 export interface SequenceStep {
   readonly move: Move
-  readonly op: 'limit' | 'peek' | 'reset'
+  readonly op: OperationName
   readonly cost: number
   readonly descriptor: { readonly user?: string; readonly route: string }
+  /** The id of the request. */
+  readonly id: string
+  /** Which of the rules that match, where one has to be named. */
+  readonly rule: number
+  /** A refund: of the admission so many before the latest, or of the oldest ones. */
+  readonly of: number | undefined
+  /** A block: for so many ms, or for ever. */
+  readonly duration: number | 'forever'
 }
 
 /** Rules, and requests against them in order. */
@@ -22,26 +42,23 @@ export interface Sequence {
 
 const KEYS = [[], ['user'], ['route'], ['user', 'route']]
 
-const few = fc.record({ limit: fc.integer({ min: 0, max: 12 }), window: fc.integer({ min: 1, max: 60 }) })
-/** Holds many entries: the log form in Redis, its trimming and its searches. */
-const longLog = fc.record({ limit: fc.integer({ min: 20, max: 300 }), window: fc.integer({ min: 30, max: 500 }) })
-const huge = fc.record({ limit: fc.integer({ min: 0, max: 2 ** 32 - 1 }), window: fc.integer({ min: 1, max: 4000 }) })
-const longest = fc.record({ limit: fc.integer({ min: 1, max: 9 }), window: fc.constant(366 * 86_400_000) })
-const anyQuota = fc.oneof(
-  { weight: 5, arbitrary: few },
-  { weight: 4, arbitrary: longLog },
-  { weight: 1, arbitrary: huge },
-  { weight: 1, arbitrary: longest },
-)
+const penalty = fc.record({
+  blocks: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 3 }),
+  forgetAfter: fc.integer({ min: 1, max: 200 }),
+})
 
-function rulesOf(quota: typeof longLog, maxLength: number): fc.Arbitrary<RuleOptions[]> {
-  const match = fc.constantFrom(undefined, undefined, { route: '/a' })
-  const rule = fc.record({ quota, key: fc.constantFrom(...KEYS), match })
-  return fc
-    .array(rule, { minLength: 1, maxLength })
-    .map((all) =>
-      all.map(({ quota, key, match }, i): RuleOptions => ({ name: `r${i}`, key, ...quota, ...(match && { match }) })),
-    )
+function rulesOf(limits: fc.Arbitrary<RandomLimit>, maxLength: number): fc.Arbitrary<RuleOptions[]> {
+  const rule = fc.record({
+    limit: limits,
+    key: fc.constantFrom(...KEYS),
+    match: fc.constantFrom(undefined, undefined, { route: '/a' }),
+    penalty: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: penalty }),
+  })
+  return fc.array(rule, { minLength: 1, maxLength }).map((all) =>
+    all.map(({ limit, key, match, penalty }, i): RuleOptions => {
+      return { name: `r${i}`, key, ...limit, ...(match && { match }), ...(penalty && { penalty }) }
+    }),
+  )
 }
 
 /** A short move forward, most of the time; else a longer one, one back, or one to the edge of a window. */
@@ -72,8 +89,17 @@ function toEdge(): fc.Arbitrary<Move> {
 const operation = fc.oneof(
   { weight: 60, arbitrary: fc.constant('limit' as const) },
   { weight: 8, arbitrary: fc.constant('peek' as const) },
-  { weight: 1, arbitrary: fc.constant('reset' as const) },
+  { weight: 6, arbitrary: fc.constant('refund' as const) },
+  { weight: 2, arbitrary: fc.constantFrom('renew' as const, 'release' as const, 'entries' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('reset' as const, 'block' as const, 'unblock' as const) },
 )
+
+const particulars = {
+  id: fc.constantFrom('i0', 'i1', 'i2', 'i3', 'i4', 'i5'),
+  rule: fc.nat(4),
+  of: fc.oneof(fc.constant(undefined), fc.nat(5)),
+  duration: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 80 }) }, fc.constant('forever' as const)),
+}
 
 const cost = fc.oneof(
   { weight: 8, arbitrary: fc.constant(1) },
@@ -86,32 +112,39 @@ const descriptor = fc.oneof(
   { weight: 1, arbitrary: fc.record({ route: fc.constantFrom('/a', '/b') }) },
 )
 
-const wildStep = fc.record({ move: wildMove, op: operation, cost, descriptor })
+const wildStep = fc.record({ move: wildMove, op: operation, cost, descriptor, ...particulars })
 
 const steadyStep = fc.record({
   move: steadyMove,
   op: fc.oneof(
-    { weight: 20, arbitrary: fc.constant('limit' as const) },
-    { weight: 1, arbitrary: fc.constant('peek' as const) },
+    { weight: 40, arbitrary: fc.constant('limit' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('peek' as const, 'refund' as const) },
   ),
   cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 }) }),
   descriptor: fc.constant({ user: 'u1', route: '/a' }),
+  ...particulars,
 })
 
 const start = fc.constantFrom(0, 100_000, 1_700_000_000_000)
 
-/** Random rules and requests. `longest` bounds the steps of one sequence. */
-export function sequences(longest: number): fc.Arbitrary<Sequence> {
+/**
+ * Random rules and requests.
+ * @param longest bounds the steps of one sequence
+ * @param algorithm of every rule; undefined for a random mix
+ */
+export function sequences(longest: number, algorithm?: AlgorithmSpelling): fc.Arbitrary<Sequence> {
   const size = { minLength: 1, maxLength: longest, size: 'max' } as const
+  const among = (limits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>>) =>
+    algorithm === undefined ? fc.oneof(...Object.values(limits)) : limits[algorithm]
   return fc.oneof(
-    fc.record({ rules: rulesOf(anyQuota, 5), start, steps: fc.array(wildStep, size) }),
-    fc.record({ rules: rulesOf(longLog, 2), start, steps: fc.array(steadyStep, size) }),
+    fc.record({ rules: rulesOf(among(randomLimits), 5), start, steps: fc.array(wildStep, size) }),
+    fc.record({ rules: rulesOf(among(steadyLimits), 2), start, steps: fc.array(steadyStep, size) }),
   )
 }
 
 /** The clock after a move; never before the epoch. */
 export function moved(now: number, by: Move, ruleSet: readonly RuleOptions[]): number {
   if (by.kind === 'by') return Math.max(0, now + by.ms)
-  const window = ruleSet[by.rule % ruleSet.length]?.window as number
-  return Math.max(0, now + (by.back ? -window : window) + by.offset)
+  const period = periodOf(ruleSet[by.rule % ruleSet.length] as RuleOptions)
+  return Math.max(0, now + (by.back ? -period : period) + by.offset)
 }

@@ -1,8 +1,14 @@
 /** Why a decision is what it is. */
-export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit'
+export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit' | 'blocked'
 
 /** Where a decision was made. */
 export type Source = 'store'
+
+/**
+ * How the rules of one request were charged. `strict`: all or none, in one step. `compensated`: their keys lie in
+ * several slots of a cluster; never over-admitted, and what a refused request had charged for a moment was given back.
+ */
+export type Atomicity = 'strict' | 'compensated'
 
 /** One limit's own figures within a decision. */
 export interface RuleDecision {
@@ -10,7 +16,7 @@ export interface RuleDecision {
   readonly rule: string
   /** Whether this rule alone would have admitted the request. */
   readonly allowed: boolean
-  /** The most that the rule admits in a window. */
+  /** The most that the rule admits in a window; of a token bucket its capacity. */
   readonly limit: number
   /** Admitted cost that counts at `at`. A refused request adds nothing. */
   readonly used: number
@@ -18,11 +24,12 @@ export interface RuleDecision {
   readonly remaining: number
   /**
    * Milliseconds. 0 if allowed. Refused: the smallest d such that the same request, alone, is
-   * admitted at now + d and not at now + d - 1; `null` if it never is (its cost exceeds the limit).
+   * admitted at now + d and not at now + d - 1; `null` if it never is by itself: its cost exceeds the
+   * limit, a quota is used up, the key is blocked for ever.
    */
   readonly retryAfterMs: number | null
-  /** Milliseconds until the key is as if untouched, without further traffic. Untouched: 0. */
-  readonly resetAfterMs: number
+  /** Milliseconds until the key is as if untouched, without further traffic. Untouched: 0; `null` if never. */
+  readonly resetAfterMs: number | null
   readonly reason: Reason
   /** Milliseconds since the epoch on the store's clock. */
   readonly at: number
@@ -38,6 +45,9 @@ export interface Decision extends Omit<RuleDecision, 'rule'> {
   /** Each matching rule's own figures, in the order of the rules. */
   readonly rules: readonly RuleDecision[]
   readonly source: Source
+  /** The request's id, where one of its rules keeps it: the lease of a `concurrency` rule, the entry of a `sliding-log`. */
+  readonly id: string | null
+  readonly atomicity: Atomicity
   /** A fingerprint of the rules that decided; the same wherever the same rules are loaded. */
   readonly version: string
 }
@@ -52,28 +62,36 @@ interface Limited {
 }
 
 /** The figures of a rule that admits the request. `used` is with its cost, once that is charged. */
-export function admitted(rule: Limited, used: number, resetAfterMs: number, at: number): RuleDecision {
+export function admitted(rule: Limited, used: number, resetAfterMs: number | null, at: number): RuleDecision {
   const { name, limit } = rule
   const remaining = limit > used ? limit - used : 0
   return { rule: name, allowed: true, limit, used, remaining, retryAfterMs: 0, resetAfterMs, reason: 'ok', at }
 }
 
-/** The figures of a rule that refuses the request. `retryAfterMs` is `null` where its cost exceeds the limit. */
+/** The figures of a rule that refuses the request. `retryAfterMs` is `null` where it is never admitted by itself. */
 export function refused(
   rule: Limited,
+  cost: number,
   used: number,
   retryAfterMs: number | null,
-  resetAfterMs: number,
+  resetAfterMs: number | null,
   at: number,
 ): RuleDecision {
   const { name, limit } = rule
   const remaining = limit > used ? limit - used : 0
-  const reason = retryAfterMs === null ? 'cost_exceeds_limit' : 'over_limit'
+  const reason = cost > limit ? 'cost_exceeds_limit' : 'over_limit'
   return { rule: name, allowed: false, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at }
 }
 
+/** What stands of a decision besides its figures. */
+export interface DecisionContext {
+  readonly version: string
+  readonly id: string | null
+  readonly atomicity: Atomicity
+}
+
 /** The decision of a request that one rule matched. */
-export function decideByOne(figures: RuleDecision, version: string): Decision {
+export function decideByOne(figures: RuleDecision, { version, id, atomicity }: DecisionContext): Decision {
   const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
   return {
     allowed,
@@ -87,13 +105,15 @@ export function decideByOne(figures: RuleDecision, version: string): Decision {
     rule,
     rules: [figures],
     at,
+    id,
+    atomicity,
     version,
   }
 }
 
 /** The decision of a request that several rules matched, whose figures are in their order. */
-export function decideByAll(figures: readonly RuleDecision[], version: string): Decision {
-  return { ...decideByOne(figures.reduce(tighter), version), rules: figures }
+export function decideByAll(figures: readonly RuleDecision[], context: DecisionContext): Decision {
+  return { ...decideByOne(figures.reduce(tighter), context), rules: figures }
 }
 
 /** The decision of a request that no rule matched: allowed, with nothing to run out of. */
@@ -110,6 +130,8 @@ export function decideByNone(at: number, version: string): Decision {
     rule: null,
     rules: [],
     at,
+    id: null,
+    atomicity: 'strict',
     version,
   }
 }

@@ -10,6 +10,7 @@ export const errorCodes = {
   ERR_INVALID_COST: 'A cost that is not a whole number from 0 to 4,294,967,295.',
   ERR_INVALID_DESCRIPTOR: 'A descriptor that is not an object of strings.',
   ERR_INVALID_CLOCK: 'The clock given to a store did not return whole milliseconds since the epoch.',
+  ERR_ALGORITHM_UNSUPPORTED: 'An operation that the algorithm of this rule does not have.',
   ERR_SYNC_UNSUPPORTED: 'A synchronous call on a store that answers over a network.',
   ERR_CLOSED: 'A call on a limiter, gate or store that has been closed.',
   ERR_CLIENT_UNSUPPORTED: 'The Redis client handed in is of no kind that is known here.',

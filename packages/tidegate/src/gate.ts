@@ -1,9 +1,13 @@
-import { type Decision, decideByAll, decideByNone, decideByOne, type RuleDecision } from './decision.ts'
+import type { Entry } from './admission.ts'
+import { type Decision, decideByAll, decideByNone, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
+import type { Duration } from './duration.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
 import { checkFields, isRecord } from './options.ts'
-import { costOf, type RequestOptions } from './request.ts'
-import { compileRules, type Rule, type RuleOptions, versionOf } from './rule.ts'
+import { type FOREVER, parseBlock } from './penalty.ts'
+import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
+import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
+import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
@@ -33,6 +37,28 @@ export interface Gate {
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  /**
+   * Gives back what was admitted, of each rule that matches: of that one admission, with its decision, if it is still
+   * live; else of the oldest live ones. Each rule by itself, so that one can fail alone.
+   * @returns the cost that each rule was given back, by name
+   */
+  refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
+  /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
+  release(descriptor: Descriptor, id: string): Promise<boolean>
+  /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
+  renew(descriptor: Descriptor, id: string): Promise<boolean>
+  /**
+   * The live admissions of a `sliding-log`, or the live leases of `concurrency`, oldest first.
+   * `rule` names one of the rules that match; it is needed where several do.
+   */
+  entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]>
+  /**
+   * Refuses the key of this request in one rule for so long from now, whatever it has used; instead of a block that
+   * there is. `rule` is needed where several match, so that nobody blocks more than he meant.
+   */
+  block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
+  /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
+  unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
   /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
   reset(descriptor: Descriptor): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
@@ -83,9 +109,50 @@ class RuleGate implements Gate {
     return this.#decideSync(descriptor, options, 'peek')
   }
 
+  async refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>> {
+    const refund = refundOf(options)
+    const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
+    const given = await Promise.all(
+      refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
+        return [rule.name, of === null ? 0 : await this.#store.refund(rule, key, refund.cost, of)]
+      }),
+    )
+    return new Map(given)
+  }
+
+  async release(descriptor: Descriptor, id: string): Promise<boolean> {
+    const of = { at: undefined, id: checkId(id) }
+    const leases = this.#leases(descriptor)
+    const released = await Promise.all(leases.map(({ rule, key }) => this.#store.refund(rule, key, MAX_COUNT, of)))
+    return released.some((cost) => cost > 0)
+  }
+
+  async renew(descriptor: Descriptor, id: string): Promise<boolean> {
+    checkId(id)
+    const leases = this.#leases(descriptor)
+    const renewed = await Promise.all(leases.map(({ rule, key }) => this.#store.renew(rule, key, id)))
+    return renewed.every(Boolean)
+  }
+
+  async entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]> {
+    const { rule, key } = this.#one(descriptor, options)
+    ensureLists(rule)
+    return this.#store.entries(rule, key)
+  }
+
+  async block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void> {
+    const ms = parseBlock(duration, 'duration')
+    const { rule, key } = this.#one(descriptor, options)
+    await this.#store.block(rule, key, ms)
+  }
+
+  async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
+    const { rule, key } = this.#one(descriptor, options)
+    return this.#store.unblock(rule, key)
+  }
+
   async reset(descriptor: Descriptor): Promise<void> {
-    const checks = this.#checks(descriptor, 0, 'peek')
-    await Promise.all(checks.map(({ rule, key }) => this.#store.reset(rule, key)))
+    await Promise.all(this.#matching(descriptor).map(({ rule, key }) => this.#store.reset(rule, key)))
   }
 
   skipped(): ReadonlyMap<string, number> {
@@ -98,35 +165,71 @@ class RuleGate implements Gate {
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
-    const checks = this.#checks(descriptor, costOf(options), mode)
-    return this.#answer(checks.length === 0 ? [] : await this.#store.decide(checks, mode))
+    const checks = this.#checks(descriptor, options, mode)
+    const figures = checks.length === 0 ? [] : await this.#store.decide(checks, mode)
+    return this.#answer(checks, figures)
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
-    const checks = this.#checks(descriptor, costOf(options), mode)
-    return this.#answer(this.#store.decideSync(checks, mode))
+    const checks = this.#checks(descriptor, options, mode)
+    return this.#answer(checks, this.#store.decideSync(checks, mode))
   }
 
-  #answer(figures: readonly RuleDecision[]): Decision {
+  #answer(checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
     const [first] = figures
     if (first === undefined) return decideByNone(this.#store.clock(), this.version)
-    return figures.length === 1 ? decideByOne(first, this.version) : decideByAll(figures, this.version)
+    const id = checks.find((check) => check.id !== undefined)?.id ?? null
+    const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
+    return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
   }
 
   /** The limits that this request has to pass. */
-  #checks(descriptor: Descriptor, cost: number, mode: Mode): Check[] {
+  #checks(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Check[] {
+    const cost = costOf(options)
+    const matching = this.#matching(descriptor, mode)
+    if (!matching.some(({ rule }) => keepsIds(rule))) return matching.map(({ rule, key }) => ({ rule, key, cost }))
+    const id = requestIdOf(options)
+    return matching.map(({ rule, key }) => (keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }))
+  }
+
+  #leases(descriptor: Descriptor): Counter[] {
+    const leases = this.#matching(descriptor).filter(({ rule }) => hasLeases(rule))
+    if (leases.length > 0) return leases
+    throw new TidegateError('ERR_ALGORITHM_UNSUPPORTED', 'no rule that matches has leases: only concurrency has')
+  }
+
+  /** The one counter that is meant: of the only rule that matches, or of the one that is named. */
+  #one(descriptor: Descriptor, options: { rule?: string } = {}): Counter {
+    const { rule: name } = checkFields(options, 'options', ['rule'])
+    const matching = this.#matching(descriptor)
+    const [only] = name === undefined ? matching : matching.filter(({ rule }) => rule.name === name)
+    if (only !== undefined && (name !== undefined || matching.length === 1)) return only
+    const names = matching.map(({ rule }) => rule.name).join(', ')
+    const expected =
+      matching.length === 0 ? 'a descriptor that a rule matches' : `the rule that is meant, one of ${names}`
+    throw invalid('ERR_INVALID_OPTION', 'rule', expected, name)
+  }
+
+  /** The counters of this request: of each rule that matches, the key. */
+  #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the gate has been closed')
     checkDescriptor(descriptor)
-    const checks: Check[] = []
+    const matching: Counter[] = []
     for (const rule of this.rules) {
       if (!rule.match.every(([dimension, value]) => valueIn(descriptor, dimension) === value)) continue
       const key = keyOf(rule, descriptor)
-      if (key !== undefined) checks.push({ rule, key, cost })
+      if (key !== undefined) matching.push({ rule, key })
       else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
     }
-    return checks
+    return matching
   }
+}
+
+/** One counter of a rule. */
+interface Counter {
+  readonly rule: Rule
+  readonly key: Key
 }
 
 /**

@@ -1,11 +1,15 @@
+export type { Entry } from './admission.ts'
 export type { Clock } from './clock.ts'
-export type { Decision, Reason, RuleDecision, Source } from './decision.ts'
+export type { Atomicity, Decision, Reason, RuleDecision, Source } from './decision.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
 export { createGate, type Descriptor, type Gate, type GateOptions } from './gate.ts'
+export type { AlgorithmName, AlgorithmSpelling, LimitOptions } from './limit.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
+export type { PenaltyOptions } from './penalty.ts'
+export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
-export type { AlgorithmName, LimitOptions, Rule, RuleOptions } from './rule.ts'
+export type { Rule, RuleOptions } from './rule.ts'
 export {
   type MemoryStore,
   type MemoryStoreOptions,

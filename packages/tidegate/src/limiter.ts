@@ -1,13 +1,18 @@
-import { type Decision, decideByOne, type RuleDecision } from './decision.ts'
+import type { Entry } from './admission.ts'
+import { type Decision, type DecisionContext, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
+import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
+import { type LimitOptions, limitFields } from './limit.ts'
 import { checkFields } from './options.ts'
-import { costOf, type RequestOptions } from './request.ts'
-import { checkName, compileLimiterRule, type LimitOptions, limitFields, type Rule, versionOf } from './rule.ts'
+import { type FOREVER, type PenaltyOptions, parseBlock } from './penalty.ts'
+import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
+import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
+import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, type Rule, versionOf } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
-import { checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
+import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions extends LimitOptions {
+export interface LimiterOptions extends LimitOptions, PenaltyOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
@@ -31,7 +36,24 @@ export interface Limiter {
   peek(key: string, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
   peekSync(key: string, options?: RequestOptions): Decision
-  /** Forgets one key, exactly that. */
+  /**
+   * Gives back what was admitted: of that one admission, with its decision or id, if it is still live; else of the
+   * oldest live ones. Never below 0, and never so that more is admitted than the limit.
+   * @returns the cost that was given back
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
+   */
+  refund(key: string, options?: RefundOptions): Promise<number>
+  /** Ends a lease of `concurrency`. @returns false where it had ended @throws TidegateError, also `ERR_ALGORITHM_UNSUPPORTED` */
+  release(key: string, id: string): Promise<boolean>
+  /** A lease of `concurrency` lives on for its whole time from now. @returns false where it had ended */
+  renew(key: string, id: string): Promise<boolean>
+  /** The live admissions of a `sliding-log`, or the live leases of `concurrency`, oldest first. @throws TidegateError, also `ERR_ALGORITHM_UNSUPPORTED` */
+  entries(key: string): Promise<Entry[]>
+  /** Refuses the key for so long from now, whatever it has used; instead of a block that there is. */
+  block(key: string, duration: Duration | typeof FOREVER): Promise<void>
+  /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
+  unblock(key: string): Promise<boolean>
+  /** Forgets one key, exactly that: what it has used, its block and its penalties. */
   reset(key: string): Promise<void>
   /** Further calls are errors. Closes the store if the limiter made it. */
   close(): Promise<void>
@@ -42,7 +64,7 @@ export interface Limiter {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const fields = checkFields(options, 'options', [...limitFields, 'name', 'store'])
+  const fields = checkFields(options, 'options', [...limitFields, 'penalty', 'name', 'store'])
   if (fields['store'] !== undefined && fields['name'] === undefined) {
     throw invalid('ERR_INVALID_OPTION', 'name', 'a name, because other limiters can use the same store', undefined)
   }
@@ -56,6 +78,8 @@ class SingleLimiter implements Limiter {
   readonly #rule: Rule
   readonly rules: readonly Rule[]
   readonly version: string
+  readonly #keepsIds: boolean
+  readonly #context: DecisionContext
   readonly #store: Store
   readonly #ownsStore: boolean
   #closed = false
@@ -64,6 +88,8 @@ class SingleLimiter implements Limiter {
     this.#rule = rule
     this.rules = [rule]
     this.version = versionOf(this.rules)
+    this.#keepsIds = keepsIds(rule)
+    this.#context = { version: this.version, id: null, atomicity: 'strict' }
     this.#store = store
     this.#ownsStore = ownsStore
   }
@@ -84,6 +110,42 @@ class SingleLimiter implements Limiter {
     return this.#decideSync(key, options, 'peek')
   }
 
+  async refund(key: string, options?: RefundOptions): Promise<number> {
+    this.#ensureOpen()
+    const refund = refundOf(options)
+    const of = admissionOf(refund, this.#rule)
+    return of === null ? 0 : this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of)
+  }
+
+  async release(key: string, id: string): Promise<boolean> {
+    this.#ensureOpen()
+    ensureLeases(this.#rule)
+    const of = { at: undefined, id: checkId(id) }
+    return (await this.#store.refund(this.#rule, checkKey(key, 'key'), MAX_COUNT, of)) > 0
+  }
+
+  async renew(key: string, id: string): Promise<boolean> {
+    this.#ensureOpen()
+    ensureLeases(this.#rule)
+    return this.#store.renew(this.#rule, checkKey(key, 'key'), checkId(id))
+  }
+
+  async entries(key: string): Promise<Entry[]> {
+    this.#ensureOpen()
+    ensureLists(this.#rule)
+    return this.#store.entries(this.#rule, checkKey(key, 'key'))
+  }
+
+  async block(key: string, duration: Duration | typeof FOREVER): Promise<void> {
+    this.#ensureOpen()
+    await this.#store.block(this.#rule, checkKey(key, 'key'), parseBlock(duration, 'duration'))
+  }
+
+  async unblock(key: string): Promise<boolean> {
+    this.#ensureOpen()
+    return this.#store.unblock(this.#rule, checkKey(key, 'key'))
+  }
+
   async reset(key: string): Promise<void> {
     this.#ensureOpen()
     await this.#store.reset(this.#rule, checkKey(key, 'key'))
@@ -97,18 +159,28 @@ class SingleLimiter implements Limiter {
   async #decide(key: string, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
     if (isSyncStore(this.#store)) return this.#decideSync(key, options, mode)
     this.#ensureOpen()
-    const check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
-    const [figures] = await this.#store.decide([check], mode)
-    return decideByOne(figures as RuleDecision, this.version)
+    const id = this.#idOf(options)
+    const check: Check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
+    const [figures] = await this.#store.decide([id === undefined ? check : { ...check, id }], mode)
+    return this.#answer(figures as RuleDecision, id)
   }
 
   #decideSync(key: string, options: RequestOptions | undefined, mode: Mode): Decision {
     this.#ensureOpen()
     const store = this.#store
     if (!isSyncStore(store)) throw syncUnsupported()
+    const id = this.#idOf(options)
     // A memory store checks a key when it is new to it: the known ones need no second look.
     const name = typeof key === 'string' ? key : checkKey(key, 'key')
-    return decideByOne(store.decideOneSync(this.#rule, name, costOf(options), mode), this.version)
+    return this.#answer(store.decideOneSync(this.#rule, name, costOf(options), mode, id), id)
+  }
+
+  #idOf(options: RequestOptions | undefined): string | undefined {
+    return this.#keepsIds ? requestIdOf(options) : undefined
+  }
+
+  #answer(figures: RuleDecision, id: string | undefined): Decision {
+    return decideByOne(figures, id === undefined ? this.#context : { ...this.#context, id })
   }
 
   #ensureOpen(): void {

@@ -1,20 +1,49 @@
 import { MAX_COUNT } from './decision.ts'
 import { invalid } from './errors.ts'
+import { isKey } from './key.ts'
 import { checkFields } from './options.ts'
 
 /** What a single request may say besides its key. */
 export interface RequestOptions {
   /** A whole number from 0 to 4,294,967,295. Default: 1. A cost of 0 reads and never writes. */
   cost?: number
+  /**
+   * The caller's id of the request, 1 to 256 characters: `sliding-log` lists it, and of `concurrency` it names the
+   * lease, so that asking again with the id of a live lease renews it and is charged once. Default: a random one.
+   */
+  id?: string
 }
+
+const MAX_ID_LENGTH = 256
+const ID_EXPECTED = `a string of 1 to ${MAX_ID_LENGTH} characters without control characters or braces`
 
 /**
  * Reads the cost of a request.
- * @throws TidegateError `ERR_INVALID_COST`, `ERR_UNKNOWN_OPTION`
+ * @throws TidegateError `ERR_INVALID_COST`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function costOf(options: RequestOptions | undefined): number {
   if (options === undefined) return 1
-  const { cost = 1 } = checkFields(options, 'options', ['cost'])
+  const { cost = 1, id } = checkFields(options, 'options', ['cost', 'id'])
+  if (id !== undefined) checkId(id)
+  return checkCost(cost)
+}
+
+/** @throws TidegateError `ERR_INVALID_COST` */
+export function checkCost(cost: unknown): number {
   if (typeof cost === 'number' && Number.isInteger(cost) && cost >= 0 && cost <= MAX_COUNT) return cost + 0
   throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 0 to 4,294,967,295', cost)
+}
+
+/** @throws TidegateError `ERR_INVALID_OPTION` */
+export function checkId(id: unknown): string {
+  if (isKey(id) && id.length <= MAX_ID_LENGTH) return id
+  throw invalid('ERR_INVALID_OPTION', 'id', ID_EXPECTED, id)
+}
+
+declare const crypto: { randomUUID: () => string }
+
+/** The id of a request whose rule keeps it. */
+export function requestIdOf(options: RequestOptions | undefined): string {
+  const id: unknown = options?.id
+  return id === undefined ? crypto.randomUUID() : checkId(id)
 }

@@ -1,26 +1,13 @@
-import { MAX_COUNT } from './decision.ts'
-import { type Duration, parseDuration } from './duration.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
-import { checkFields, checkInteger, checkPattern, isRecord } from './options.ts'
+import { type AlgorithmName, compileLimit, type LimitOptions, limitFields } from './limit.ts'
+import { checkFields, checkPattern, isRecord } from './options.ts'
+import { compilePenalty, type Penalty, type PenaltyOptions } from './penalty.ts'
+import type { Quota } from './quota.ts'
 import { sha256 } from './sha256.ts'
 
-/** The algorithms that a rule can name. */
-export const ALGORITHMS = ['sliding-window'] as const
-export type AlgorithmName = (typeof ALGORITHMS)[number]
-
-/** What is admitted, and in how long. */
-export interface LimitOptions {
-  /** The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing. */
-  limit: number
-  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. */
-  window: Duration
-  /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
-  algorithm?: AlgorithmName
-}
-
 /** One limit of a gate. */
-export interface RuleOptions extends LimitOptions {
+export interface RuleOptions extends LimitOptions, PenaltyOptions {
   /** Unique among the rules of a gate; letters, digits, `_`, `-` and `.`, at most 64. */
   name: string
   /** The rule applies to requests whose dimensions equal all of these. Default: to every request. */
@@ -32,13 +19,12 @@ export interface RuleOptions extends LimitOptions {
 }
 
 /** A rule that has been checked, in the form that limiters and stores work with. */
-export interface Rule {
+export interface Rule extends Quota {
   readonly name: string
   readonly match: readonly (readonly [dimension: string, value: string])[]
   readonly key: readonly string[]
   readonly algorithm: AlgorithmName
-  readonly limit: number
-  readonly windowMs: number
+  readonly penalty: Penalty | undefined
   readonly description: string | undefined
   /**
    * `name.fingerprint`: what its stored state is filed under. The fingerprint covers the format of
@@ -48,16 +34,12 @@ export interface Rule {
   readonly id: string
 }
 
-/** A rule may hold at most this many entries for one key (10 bytes each in Redis). */
-export const MAX_ENTRIES = 4_000_000
-
 /** Counts the formats of stored state; part of every fingerprint. */
 export const STATE_FORMAT = 1
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAME_EXPECTED = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
-const LIMIT_FIELDS = ['limit', 'window', 'algorithm'] as const
-const RULE_FIELDS = ['name', 'match', 'key', ...LIMIT_FIELDS, 'description'] as const
+const RULE_FIELDS = ['name', 'match', 'key', ...limitFields, 'penalty', 'description']
 
 /** A name that can stand in keys, headers and metrics. */
 export function checkName(value: unknown, field: string): string {
@@ -74,16 +56,13 @@ export function compileRule(options: unknown, field: string): Rule {
   const match = compileMatch(fields['match'], `${field}.match`)
   const key = compileKey(fields['key'], `${field}.key`)
   const description = compileDescription(fields['description'], `${field}.description`)
-  return { ...compileLimit(fields, `${field}.`, name, key), match, description }
+  return { ...compileCounting(fields, `${field}.`, name, key), match, description }
 }
 
 /** Checks the rule of a limiter: one limit, counted by the key of each call. */
 export function compileLimiterRule(options: Record<string, unknown>, name: string): Rule {
-  return { ...compileLimit(options, '', name, ['key']), match: [], description: undefined }
+  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined }
 }
-
-/** The fields of `LimitOptions`. */
-export const limitFields: readonly string[] = LIMIT_FIELDS
 
 /**
  * Checks the rules of a gate: each for itself, then that no two have the same name.
@@ -105,30 +84,46 @@ export function compileRules(options: unknown, field = 'rules'): Rule[] {
   return rules
 }
 
+/** True where the algorithm keeps the id of each request. */
+export function keepsIds({ algorithm }: Rule): boolean {
+  return KEEPING_IDS.includes(algorithm)
+}
+
+const KEEPING_IDS: readonly string[] = ['sliding-log', 'concurrency']
+
+/** True where what is admitted is held until it is released. */
+export function hasLeases({ algorithm }: { readonly algorithm: string }): boolean {
+  return algorithm === 'concurrency'
+}
+
+/** @throws TidegateError `ERR_ALGORITHM_UNSUPPORTED` where the rule has no leases */
+export function ensureLeases(rule: Rule): void {
+  if (!hasLeases(rule)) throw unsupported(rule, 'leases: only concurrency has')
+}
+
+/** @throws TidegateError `ERR_ALGORITHM_UNSUPPORTED` where the rule does not keep admissions one by one */
+export function ensureLists(rule: Rule): void {
+  if (!keepsIds(rule)) throw unsupported(rule, 'list of its admissions: sliding-log and concurrency have')
+}
+
+function unsupported({ name, algorithm }: Rule, what: string): TidegateError {
+  return new TidegateError('ERR_ALGORITHM_UNSUPPORTED', `rule ${name}: the algorithm ${algorithm} has no ${what}`)
+}
+
 /** A short fingerprint of a set of rules: equal wherever the same rules are loaded in the same order. */
 export function versionOf(rules: readonly Rule[]): string {
-  return shortHash(rules.map(({ id, match, limit }) => [id, match, limit]))
+  return shortHash(
+    rules.map(({ id, match, limit, refillUnits, tokenUnits, penalty }) => {
+      return [id, match, limit, refillUnits, tokenUnits, penalty]
+    }),
+  )
 }
 
-function compileLimit(fields: Record<string, unknown>, prefix: string, name: string, key: readonly string[]) {
-  const limit = checkInteger(fields['limit'], `${prefix}limit`, 0, MAX_COUNT)
-  const windowMs = parseDuration(fields['window'], `${prefix}window`)
-  const algorithm = compileAlgorithm(fields['algorithm'], `${prefix}algorithm`)
-  if (Math.min(limit, windowMs) > MAX_ENTRIES) {
-    const expected = `a limit or a window that needs at most ${MAX_ENTRIES.toLocaleString('en-US')} entries for a key`
-    const entries = Math.min(limit, windowMs).toLocaleString('en-US')
-    const message = `${prefix}limit: expected ${expected}; an exact window of ${windowMs} ms could hold ${entries}`
-    throw new TidegateError('ERR_INVALID_OPTION', message, { field: `${prefix}limit`, expected })
-  }
-  const id = `${name}.${shortHash([STATE_FORMAT, algorithm, windowMs, key])}`
-  return { name, key, algorithm, limit, windowMs, id }
-}
-
-function compileAlgorithm(value: unknown, field: string): AlgorithmName {
-  if (value === undefined) return 'sliding-window'
-  const found = ALGORITHMS.find((algorithm) => algorithm === value)
-  if (found === undefined) throw invalid('ERR_INVALID_OPTION', field, `one of ${ALGORITHMS.join(', ')}`, value)
-  return found
+function compileCounting(fields: Record<string, unknown>, prefix: string, name: string, key: readonly string[]) {
+  const { shape, ...limit } = compileLimit(fields, prefix)
+  const penalty = compilePenalty(fields['penalty'], `${prefix}penalty`)
+  const id = `${name}.${shortHash([STATE_FORMAT, limit.algorithm, ...shape, key])}`
+  return { name, key, ...limit, penalty, id }
 }
 
 function compileMatch(value: unknown, field: string): [string, string][] {

@@ -9,6 +9,10 @@ export type DenyStatus = (typeof denyStatuses)[number]
 /** What the value of a field must be, in the words of the error: every message of this schema is one. */
 const text = z.string({ error: 'a string' })
 
+const duration = z.union([z.number(), z.string()], {
+  error: "milliseconds or a duration such as '1s', '1m', '1h', '7d'",
+})
+
 /**
  * The shape of a rule. What its values must be is the library's to say; a field that the library
  * has and that is missing here does not compile.
@@ -18,8 +22,13 @@ const ruleShape = {
   match: entries(z.string(), text, { value: 'dimensions and the values to match' }).optional(),
   key: z.array(text, { error: 'a list of dimensions' }).optional(),
   limit: z.number({ error: 'a whole number' }),
-  window: z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1s', '1m', '1h', '7d'" }),
+  window: duration.optional(),
   algorithm: text.optional(),
+  resolution: duration.optional(),
+  penalty: mapping({
+    blocks: z.array(duration, { error: 'a list of durations' }),
+    forgetAfter: duration.optional(),
+  }).optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>
 

@@ -6,7 +6,8 @@ const rules = [{ name: 'per-user', key: ['user'], limit: 3, window: '1m' }]
 
 function failingWith(error: Error): Store {
   const fail = (): Promise<never> => Promise.reject(error)
-  return { clock: Date.now, decide: fail, reset: fail, ping: fail, close: async () => undefined }
+  const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
+  return { clock: Date.now, decide: fail, ...single, ping: fail, close: async () => undefined }
 }
 
 describe('a store that fails', () => {

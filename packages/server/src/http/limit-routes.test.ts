@@ -209,14 +209,9 @@ describe('POST /v1/limit/batch', () => {
       turns.push(turn)
       return new Promise((resolve) => setImmediate(resolve)).then(() => memory.decide(checks, mode))
     }
-    const { clock } = memory
-    const slow: Store = {
-      clock,
-      decide,
-      reset: async () => undefined,
-      ping: async () => undefined,
-      close: async () => undefined,
-    }
+    const fail = () => Promise.reject(new Error('not asked'))
+    const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
+    const slow: Store = { clock: memory.clock, decide, ...single, ping: fail, close: async () => undefined }
     const other = await listeningService({ rules, store: slow })
     const checks = Array.from({ length: 50 }, (_, i) => ({ descriptor: { user: `u${i}` } }))
     await other.post('/v1/limit/batch', { checks })

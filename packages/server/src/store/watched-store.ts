@@ -18,7 +18,14 @@ export function watchedStore(store: Store, logger: Logger): Store {
   }
   return {
     clock: store.clock,
+    cluster: store.cluster === true,
+    atomicity: (checks) => store.atomicity?.(checks) ?? 'strict',
     decide: (checks, mode) => watched('decide', () => store.decide(checks, mode)),
+    refund: (rule, key, cost, of) => store.refund(rule, key, cost, of),
+    renew: (rule, key, id) => store.renew(rule, key, id),
+    entries: (rule, key) => store.entries(rule, key),
+    block: (rule, key, durationMs) => store.block(rule, key, durationMs),
+    unblock: (rule, key) => store.unblock(rule, key),
     reset: (rule, key) => store.reset(rule, key),
     ping: () => watched('ping', () => store.ping()),
     close: async () => {

@@ -1,5 +1,6 @@
+import type { Admission, Entry } from '../admission.ts'
 import type { Clock } from '../clock.ts'
-import type { RuleDecision } from '../decision.ts'
+import type { Atomicity, RuleDecision } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
@@ -11,6 +12,8 @@ export interface Check {
   readonly key: Key
   /** A whole number from 0. A cost of 0 reads and never writes. */
   readonly cost: number
+  /** The request's id, where the rule's algorithm keeps it. */
+  readonly id?: string
 }
 
 /** `consume` charges what is admitted; `peek` answers the same and writes nothing. */
@@ -24,12 +27,29 @@ export type Mode = 'consume' | 'peek'
 export interface Store {
   /** This process's reading of the store's clock: for decisions that need no store. */
   readonly clock: Clock
+  /** True where keys can lie on several servers, so that not every request can be decided in one step. */
+  readonly cluster?: boolean
+  /** How these checks are decided together. Without it: all in one step. */
+  atomicity?(checks: readonly Check[]): Atomicity
   /**
    * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
-  /** Forgets one key, exactly that. */
+  /**
+   * Gives back up to `cost`: of that one admission if it is still live, else (`of` undefined) of the oldest live ones.
+   * @returns what was given back
+   */
+  refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number>
+  /** A lease lives on for its whole time from now. @returns false where it has ended, or the rule has no leases */
+  renew(rule: Rule, key: Key, id: string): Promise<boolean>
+  /** The live admissions of a rule that keeps them one by one, oldest first. */
+  entries(rule: Rule, key: Key): Promise<Entry[]>
+  /** Refuses a key for so many ms from now, infinite for ever, whatever it has used; instead of a block that there is. */
+  block(rule: Rule, key: Key, durationMs: number): Promise<void>
+  /** Ends a block, and forgets its penalties. @returns whether it was blocked */
+  unblock(rule: Rule, key: Key): Promise<boolean>
+  /** Forgets one key, exactly that, its block with it. */
   reset(rule: Rule, key: Key): Promise<void>
   /** Asks the store whether it is there. Rejects if not. */
   ping(): Promise<void>
@@ -41,7 +61,7 @@ export interface Store {
 export interface SyncStore extends Store {
   decideSync(checks: readonly Check[], mode: Mode): RuleDecision[]
   /** The same for a request with one check, without the arrays. */
-  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): RuleDecision
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode, id?: string): RuleDecision
 }
 
 export function isSyncStore(store: Store): store is SyncStore {
@@ -59,7 +79,18 @@ export function checkStore(store: unknown): Store {
   throw invalid('ERR_INVALID_OPTION', 'store', 'a store, such as memoryStore() or redisStore(client)', store)
 }
 
-const METHODS: readonly (keyof Store)[] = ['clock', 'decide', 'reset', 'ping', 'close']
+const METHODS: readonly (keyof Store)[] = [
+  'clock',
+  'decide',
+  'refund',
+  'renew',
+  'entries',
+  'block',
+  'unblock',
+  'reset',
+  'ping',
+  'close',
+]
 const SYNC_METHODS: readonly (keyof SyncStore)[] = ['decideSync', 'decideOneSync']
 
 /** The error of a synchronous call where the answer comes over a network. */

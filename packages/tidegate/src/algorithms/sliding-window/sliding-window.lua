@@ -18,16 +18,15 @@ local SMALL_ENTRIES = 18
 local MODULUS = 4294967296
 local ENTRY = '<I6I4'
 local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6I4I1'
-local UNREADABLE = 'UNREADABLE this version cannot read what is stored here'
 
 --[[ What `cost` would get at `now`, as statements: a function would be made again by each call of the script.
-  Reads key, limit, window, cost, now. Sets failed, or allowed, used, wait (-1 never), reset, at: `used` and `reset`
-  without this cost; and what commit needs: total, length (0: write anew with this total), small, newest, tail,
-  before, oldest, expiry. ]]
+  Reads key, limit, window (the span), resolution, cost, now. Sets failed, or allowed, used, wait (-1 never), reset, at:
+  `used` and `reset` without this cost, `full` with it; and what commit needs: total, length (0: write anew with this
+  total), small, newest, tail, before, oldest, expiry. ]]
 local text = attempt('GETRANGE', key, FROM_END, '-1')
 local size, mark = #text, 2
-failed, at, used, reset, total, length, small = nil, now, 0, 0, 0, 0, nil
-allowed, wait = cost <= limit, cost > limit and -1 or 0
+at, used, reset, total, length, small, full = now, 0, 0, 0, 0, nil, window - now % resolution
+allowed, wait, plain, charge, unsettled = cost <= limit, cost > limit and -1 or 0, true, cost, false
 if size == REACH then
   local check_sum
   newest, total, length, tail, before, oldest, expiry, check_sum, mark = unpack_bytes(NEWEST_AND_TRAILER, text, 154)
@@ -56,11 +55,11 @@ if length > 0 then
     end
     if readable then
       used = (total - before) % MODULUS
-      allowed, reset, total, length = used + cost <= limit, window, used, 0
-      if wait == 0 and not allowed then wait = window end
+      allowed, reset, total, length, unsettled = used + cost <= limit, full, used, 0, true
+      if wait == 0 and not allowed then wait = full end
     end
   else
-    if now < newest then at = newest end
+    if now < newest then at, full = newest, newest - newest % resolution + window - now end
     if oldest <= at - window then
 --@include sliding-window-search
       readable, tail, oldest, before = pcall(sliding_window_advance, key, small, tail + 1, length - 1, at - window)

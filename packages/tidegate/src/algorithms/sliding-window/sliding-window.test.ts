@@ -2,10 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { compileRule } from '../../rule.ts'
 import { UNTOUCHED } from '../algorithm.ts'
 import { SlidingWindow } from './sliding-window.ts'
 
-const quota = { name: 'r', limit: 5, windowMs: 100 }
+const quotaOf = (limit: number, window: number) => compileRule({ name: 'r', limit, window }, 'rule')
+const quota = quotaOf(5, 100)
 
 /** States of one algorithm by name, kept the way a store keeps them. */
 function open(of = quota) {
@@ -56,12 +58,12 @@ test('evaluate changes nothing: asked twice it says the same, of every key', () 
 // The kind of fault: rows and logs that are given out again while somebody still holds them.
 test('keys that come and go do not disturb each other: each decides as if it were alone', () => {
   const apart = fc.property(steps, (all) => {
-    const shared = open({ name: 'r', limit: 40, windowMs: 100 })
+    const shared = open(quotaOf(40, 100))
     const alone = new Map<string, ReturnType<typeof open>>()
     let clock = 1000
     for (const { name, step, cost, forget } of all) {
       clock = Math.max(0, clock + step)
-      const own = alone.get(name) ?? open({ name: 'r', limit: 40, windowMs: 100 })
+      const own = alone.get(name) ?? open(quotaOf(40, 100))
       alone.set(name, own)
       expect(shared.evaluate(name, cost, clock)).toEqual(own.evaluate(name, cost, clock))
       expect(shared.admit(name, cost, clock)).toBe(own.admit(name, cost, clock))
@@ -75,7 +77,7 @@ test('keys that come and go do not disturb each other: each decides as if it wer
 })
 
 test('a log of any length: thousands of entries, dropped one by one and all at once', () => {
-  const { admit, evaluate, states } = open({ name: 'r', limit: 50_000, windowMs: 40_000 })
+  const { admit, evaluate, states } = open(quotaOf(50_000, 40_000))
   for (let clock = 0; clock < 120_000; clock++) expect(admit('long', 1, clock)).toBe(true)
   expect(evaluate('long', 0, 119_999).used).toBe(40_000)
   expect(evaluate('long', 20_000, 119_999)).toMatchObject({ allowed: false, retryAfterMs: 10_000 })
@@ -85,7 +87,7 @@ test('a log of any length: thousands of entries, dropped one by one and all at o
 })
 
 test('running totals go round 2^32 without a trace', () => {
-  const { admit, evaluate } = open({ name: 'r', limit: 2 ** 32 - 1, windowMs: 10 })
+  const { admit, evaluate } = open(quotaOf(2 ** 32 - 1, 10))
   for (let clock = 0; clock < 1000; clock++) {
     expect(evaluate('k', 0, clock).used).toBe(Math.min(clock, 9) * 400_000_000)
     expect(admit('k', 400_000_000, clock)).toBe(true)
@@ -111,7 +113,7 @@ test('a key that is used once costs a row and no log', () => {
 test('a log that was long once gives its room back when it thins out', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const { admit, evaluate } = open({ name: 'r', limit: 100_000, windowMs: 100_000 })
+  const { admit, evaluate } = open(quotaOf(100_000, 100_000))
   collect()
   const before = process.memoryUsage().arrayBuffers
   for (let key = 0; key < 10; key++) {

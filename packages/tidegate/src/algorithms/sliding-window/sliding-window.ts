@@ -1,5 +1,7 @@
+import type { Admission } from '../../admission.ts'
 import { admitted, type RuleDecision, refused } from '../../decision.ts'
-import { type Algorithm, type Quota, UNTOUCHED } from '../algorithm.ts'
+import type { Quota } from '../../quota.ts'
+import { type Algorithm, UNTOUCHED } from '../algorithm.ts'
 import { offsetOf, Slab } from '../slab.ts'
 import { WindowLogs } from './window-logs.ts'
 
@@ -34,6 +36,9 @@ const LARGE = 64
  * What was admitted is kept as a log of (time, running total), equal milliseconds merged into one
  * entry. With running totals the used cost is one subtraction, and the wait of a weighted request
  * one binary search. Totals are kept modulo 2^32, as in Redis; their differences never reach it.
+ *
+ * With a resolution an admission is kept at the beginning of its tick and counts for `spanMs`, until
+ * the tick's last instant has left the window: the same machine, over coarser times.
  */
 export class SlidingWindow implements Algorithm {
   readonly #rows = new Slab()
@@ -54,21 +59,23 @@ export class SlidingWindow implements Algorithm {
   }
 
   evaluate(state: number, quota: Quota, cost: number, clock: number): RuleDecision {
-    const { limit, windowMs } = quota
-    if (state === UNTOUCHED) return answer(quota, cost, clock, 0, 0, 0, windowMs)
+    const { limit, spanMs, resolutionMs } = quota
+    if (state === UNTOUCHED) return answer(quota, cost, clock, 0, 0, 0, tickOf(clock, resolutionMs) + spanMs - clock)
     const row = this.#rows.page(state)
     const offset = offsetOf(state)
     const newest = row[offset + NEWEST] as number
     let at = clock
     if (clock < newest) {
       // The clock came right after having been far ahead: what is live counts as made now.
-      if (newest - clock > windowMs) {
-        return answer(quota, cost, clock, this.#live(row, offset, newest - windowMs), windowMs, windowMs, windowMs)
+      if (newest - clock > spanMs) {
+        const wait = tickOf(clock, resolutionMs) + spanMs - clock
+        return answer(quota, cost, clock, this.#live(row, offset, newest - spanMs), wait, wait, wait)
       }
       at = newest
     }
-    const cut = at - windowMs
-    if (newest <= cut) return answer(quota, cost, at, 0, 0, 0, windowMs)
+    const cut = at - spanMs
+    const full = tickOf(at, resolutionMs) + spanMs - clock
+    if (newest <= cut) return answer(quota, cost, at, 0, 0, 0, full)
     let oldest = row[offset + OLDEST] as number
     let before = row[offset + BEFORE] as number
     let tail = row[offset + TAIL] as number
@@ -79,22 +86,22 @@ export class SlidingWindow implements Algorithm {
     }
     const used = ((row[offset + TOTAL] as number) - before) >>> 0
     const excess = used + cost - limit
-    const reset = newest + windowMs - clock
-    const full = at + windowMs - clock
+    const reset = newest + spanMs - clock
     if (excess <= 0 || cost > limit) return answer(quota, cost, at, used, 0, reset, full)
     const freed = excess === 1 ? oldest : this.#timeAt(row, offset, this.#search(row, offset, tail, before, excess))
-    return answer(quota, cost, at, used, freed + windowMs - clock, reset, full)
+    return answer(quota, cost, at, used, freed + spanMs - clock, reset, full)
   }
 
   commit(state: number, quota: Quota, cost: number, at: number): void {
     const row = this.#rows.page(state)
     const offset = offsetOf(state)
     const newest = row[offset + NEWEST] as number
-    const cut = at - quota.windowMs
-    if (newest <= cut) this.#restart(row, offset, at, 0)
-    else if (at < newest) this.#restart(row, offset, at, this.#live(row, offset, newest - quota.windowMs))
+    const cut = at - quota.spanMs
+    const tick = tickOf(at, quota.resolutionMs)
+    if (newest <= cut) this.#restart(row, offset, tick, 0)
+    else if (at < newest) this.#restart(row, offset, tick, this.#live(row, offset, newest - quota.spanMs))
     else if ((row[offset + OLDEST] as number) <= cut) this.#drop(row, offset, cut)
-    if (cost > 0) this.#append(row, offset, at, cost)
+    if (cost > 0) this.#append(row, offset, tick, cost)
   }
 
   unsettled(state: number, at: number): boolean {
@@ -102,7 +109,82 @@ export class SlidingWindow implements Algorithm {
   }
 
   idle(state: number, quota: Quota, clock: number): boolean {
-    return (this.#rows.page(state)[offsetOf(state) + NEWEST] as number) <= clock - quota.windowMs
+    return (this.#rows.page(state)[offsetOf(state) + NEWEST] as number) <= clock - quota.spanMs
+  }
+
+  refund(state: number, quota: Quota, cost: number, clock: number, of: Admission | undefined): number {
+    const { spanMs, resolutionMs } = quota
+    const row = this.#rows.page(state)
+    const offset = offsetOf(state)
+    const newest = row[offset + NEWEST] as number
+    const cameRight = newest - clock > spanMs
+    const cut = Math.max(newest, clock) - spanMs
+    if (cost === 0 || newest <= cut) return 0
+    // Nothing is written before it is known that there is something to give back.
+    const time = of?.at === undefined ? undefined : tickOf(of.at, resolutionMs)
+    if (of !== undefined && time === undefined) return 0
+    if (time !== undefined && !(cameRight ? time === tickOf(clock, resolutionMs) : this.#has(row, offset, time, cut)))
+      return 0
+    if (cameRight) this.commit(state, quota, 0, clock)
+    else if ((row[offset + OLDEST] as number) <= cut) this.#drop(row, offset, cut)
+    return time === undefined ? this.#refundOldest(row, offset, cost) : this.#refundAt(row, offset, cost, time)
+  }
+
+  /** Whether there is an entry of this time, and it is later than `cut`. */
+  #has(row: Float64Array, offset: number, time: number, cut: number): boolean {
+    return time > cut && this.#timeAt(row, offset, this.#find(row, offset, time)) === time
+  }
+
+  /** The first entry from `time` on, else the newest. */
+  #find(row: Float64Array, offset: number, time: number): number {
+    return time <= (row[offset + OLDEST] as number)
+      ? (row[offset + TAIL] as number)
+      : this.#advance(row, offset, time - 1)
+  }
+
+  /** The log then begins later, perhaps within an entry. */
+  #refundOldest(row: Float64Array, offset: number, cost: number): number {
+    const before = row[offset + BEFORE] as number
+    const used = ((row[offset + TOTAL] as number) - before) >>> 0
+    if (cost >= used) {
+      this.#empty(row, offset)
+      return used
+    }
+    const tail = this.#search(row, offset, row[offset + TAIL] as number, before, cost + 1)
+    row[offset + BEFORE] = (before + cost) >>> 0
+    row[offset + TAIL] = tail
+    row[offset + OLDEST] = this.#timeAt(row, offset, tail)
+    return cost
+  }
+
+  #refundAt(row: Float64Array, offset: number, cost: number, time: number): number {
+    const tail = row[offset + TAIL] as number
+    const length = row[offset + LENGTH] as number
+    const log = row[offset + LOG] as number
+    const index = this.#find(row, offset, time)
+    const previous = index === tail ? (row[offset + BEFORE] as number) : this.#logs.totalAt(log, index - 1)
+    const own = ((index === length ? (row[offset + TOTAL] as number) : this.#logs.totalAt(log, index)) - previous) >>> 0
+    const refunded = Math.min(cost, own)
+    row[offset + TOTAL] = ((row[offset + TOTAL] as number) - refunded) >>> 0
+    this.#logs.subtract(log, index, length, refunded)
+    if (refunded < own) return refunded
+    if (tail === length) this.#empty(row, offset)
+    else this.#remove(row, offset, index)
+    return refunded
+  }
+
+  /** Takes an entry out; there are others. */
+  #remove(row: Float64Array, offset: number, index: number): void {
+    const log = row[offset + LOG] as number
+    const length = row[offset + LENGTH] as number
+    if (index === length) row[offset + NEWEST] = this.#logs.timeAt(log, length - 1)
+    else this.#logs.remove(log, index, length)
+    row[offset + LENGTH] = length - 1
+    row[offset + OLDEST] = this.#timeAt(row, offset, row[offset + TAIL] as number)
+  }
+
+  #empty(row: Float64Array, offset: number): void {
+    this.#restart(row, offset, Number.NEGATIVE_INFINITY, 0)
   }
 
   /** The cost admitted after `cut`. */
@@ -176,6 +258,11 @@ export class SlidingWindow implements Algorithm {
   }
 }
 
+/** The beginning of the tick that a time falls in: ticks are aligned to the epoch. */
+function tickOf(time: number, resolutionMs: number): number {
+  return resolutionMs === 1 ? time : time - (time % resolutionMs)
+}
+
 /** `wait` is until the excess is freed; `reset` is as it stands, `full` as it is after an admission. */
 function answer(
   quota: Quota,
@@ -187,5 +274,5 @@ function answer(
   full: number,
 ): RuleDecision {
   if (used + cost <= quota.limit) return admitted(quota, used + cost, cost === 0 ? reset : full, at)
-  return refused(quota, used, cost > quota.limit ? null : wait, reset, at)
+  return refused(quota, cost, used, cost > quota.limit ? null : wait, reset, at)
 }

@@ -35,6 +35,20 @@ export class WindowLogs {
     page[offset + 1] = total
   }
 
+  /** Takes `amount` from the totals of the entries `low` to `high` - 1. */
+  subtract(log: number, low: number, high: number, amount: number): void {
+    if (low >= high) return
+    const page = this.#arena.page(log)
+    const offset = Arena.offsetOf(log) + 1
+    for (let i = low; i < high; i++) page[offset + i * ENTRY] = ((page[offset + i * ENTRY] as number) - amount) >>> 0
+  }
+
+  /** Takes the entry at `index` out of the `length` that there are. */
+  remove(log: number, index: number, length: number): void {
+    const offset = Arena.offsetOf(log)
+    this.#arena.page(log).copyWithin(offset + index * ENTRY, offset + (index + 1) * ENTRY, offset + length * ENTRY)
+  }
+
   timeAt(log: number, index: number): number {
     return this.#arena.page(log)[Arena.offsetOf(log) + index * ENTRY] as number
   }

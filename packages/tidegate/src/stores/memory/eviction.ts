@@ -27,7 +27,7 @@ export function leastNeeded(
     if (place === undefined) break
     if (kept.has(place.state)) continue
     const need = needOf(place, clock)
-    if (need < least) [victim, least] = [place, need]
+    if (victim === undefined || need < least) [victim, least] = [place, need]
     if (need === 0) break
   }
   return victim
@@ -36,8 +36,10 @@ export function leastNeeded(
 /** Keys over their limit come after all others. */
 const OVER_LIMIT = 2 ** 33
 
-function needOf({ table, state }: Place, clock: number): number {
-  const { algorithm, rule } = table
+function needOf({ table, name, state }: Place, clock: number): number {
+  const { algorithm, rule, blocks } = table
+  const left = blocks?.left(name, clock) ?? 0
   const { used, resetAfterMs } = algorithm.evaluate(state, rule, 0, clock)
-  return used < rule.limit ? used : used === 0 ? 0 : OVER_LIMIT + resetAfterMs
+  if (left === 0 && used < rule.limit) return used
+  return used === 0 ? 0 : OVER_LIMIT + Math.max(left, resetAfterMs ?? Number.POSITIVE_INFINITY)
 }

@@ -1,6 +1,9 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
+import { Quota } from '../../algorithms/quota/quota.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
-import type { AlgorithmName, Rule } from '../../rule.ts'
+import type { AlgorithmName } from '../../limit.ts'
+import type { Rule } from '../../rule.ts'
+import { Blocks } from './blocks.ts'
 import { leastNeeded } from './eviction.ts'
 import type { Place, Table } from './table.ts'
 
@@ -17,7 +20,10 @@ const FEW_TABLES = 256
  * idle keys again as live ones, and no timer.
  */
 export class KeyedStates {
-  readonly #algorithms: Record<AlgorithmName, Algorithm> = { 'sliding-window': new SlidingWindow() }
+  readonly #algorithms: Record<AlgorithmName, Algorithm> = {
+    'sliding-window': new SlidingWindow(),
+    quota: new Quota(),
+  }
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
   #mostTables = FEW_TABLES
@@ -46,9 +52,18 @@ export class KeyedStates {
       return known
     }
     if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
-    const table = { rule, algorithm: this.#algorithms[rule.algorithm], states: new Map<string, number>() }
+    const algorithm = this.#algorithms[rule.algorithm]
+    const table: Table = { rule, algorithm, states: new Map<string, number>(), blocks: undefined }
     this.#tables.set(rule.id, table)
     return table
+  }
+
+  /** Where the rule's blocked keys are written down. */
+  blocksOf(table: Table): Blocks {
+    // Whoever asks may have held on to a table that has been dropped since.
+    this.#tables.set(table.rule.id, table)
+    table.blocks ??= new Blocks(this.#maxKeys)
+    return table.blocks
   }
 
   /** Sweeps, and makes room for `count` new keys, without taking away any that `kept` names. */
@@ -81,12 +96,17 @@ export class KeyedStates {
   }
 
   clear(): void {
-    for (const table of this.#tables.values()) for (const name of table.states.keys()) this.delete(table, name)
+    for (const table of this.#tables.values()) {
+      for (const name of table.states.keys()) this.delete(table, name)
+      table.blocks = undefined
+    }
   }
 
   /** Rules that nobody uses any more leave nothing behind. The round must not stand in one of them, and begins anew. */
   #dropEmptyTables(): void {
-    for (const [id, table] of this.#tables) if (table.states.size === 0) this.#tables.delete(id)
+    for (const [id, { states, blocks }] of this.#tables) {
+      if (states.size === 0 && (blocks === undefined || blocks.size === 0)) this.#tables.delete(id)
+    }
     this.#mostTables = 2 * this.#tables.size + FEW_TABLES
     this.#cursor = this.#round()
   }

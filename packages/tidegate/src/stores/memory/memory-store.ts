@@ -1,3 +1,4 @@
+import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
 import type { RuleDecision } from '../../decision.ts'
@@ -6,6 +7,7 @@ import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, SyncStore } from '../store.ts'
+import { blocked, penalised } from './blocked-figures.ts'
 import { KeyedStates } from './keyed-states.ts'
 import type { Table } from './table.ts'
 
@@ -51,6 +53,8 @@ interface Step {
   readonly name: string
   readonly state: number
   readonly figures: RuleDecision
+  /** Whether a refusal that is charged starts a block. */
+  readonly isPenalised: boolean
 }
 
 const NONE: ReadonlySet<number> = new Set()
@@ -68,39 +72,70 @@ class InMemoryStore implements MemoryStore {
     this.#keys = new KeyedStates(maxKeys)
   }
 
-  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode): RuleDecision {
+  decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode, id?: string): RuleDecision {
     const clock = this.clock()
     const table = rule === this.#rule ? (this.#table as Table) : this.#tableOf(rule)
+    if (table.blocks !== undefined || rule.penalty !== undefined) {
+      return this.#decideAll(
+        [id === undefined ? { rule, key, cost } : { rule, key, cost, id }],
+        mode,
+        clock,
+      )[0] as RuleDecision
+    }
     const name = typeof key === 'string' ? key : joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
-    const figures = table.algorithm.evaluate(state, rule, cost, clock)
+    const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
     if (mode === 'consume' && cost > 0) {
       if (state === UNTOUCHED && figures.allowed) this.#keys.makeRoom(1, clock, NONE)
-      this.#commit(table, name, state, rule, figures, figures.allowed ? cost : 0)
+      this.#commit(table, name, state, rule, figures, figures.allowed ? cost : 0, id)
     }
     return figures
   }
 
   decideSync(checks: readonly Check[], mode: Mode): RuleDecision[] {
-    const clock = this.clock()
-    const steps = checks.map((check) => this.#evaluate(check, clock))
-    const admitted = steps.every(({ figures }) => figures.allowed)
-    if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
-    return steps.map(({ table, name, state, figures }, i) => {
-      const { rule, cost } = checks[i] as Check
-      const uncharged = !admitted && figures.allowed
-      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : figures
-      if (mode === 'consume' && cost > 0) this.#commit(table, name, state, rule, figures, admitted ? cost : 0)
-      return answer
-    })
+    return this.#decideAll(checks, mode, this.clock())
   }
 
   async decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return this.decideSync(checks, mode)
   }
 
+  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+    const clock = this.clock()
+    const table = this.#tableOf(rule)
+    const name = joinKey(key)
+    const state = table.states.get(name)
+    if (state === undefined) return 0
+    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
+    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
+    return refunded
+  }
+
+  async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
+    const { algorithm, states } = this.#tableOf(rule)
+    const state = states.get(joinKey(key))
+    return state !== undefined && algorithm.renew?.(state, rule, id, this.clock()) === true
+  }
+
+  async entries(rule: Rule, key: Key): Promise<Entry[]> {
+    const { algorithm, states } = this.#tableOf(rule)
+    const state = states.get(joinKey(key))
+    return (state === undefined ? undefined : algorithm.entries?.(state, rule, this.clock())) ?? []
+  }
+
+  async block(rule: Rule, key: Key, durationMs: number): Promise<void> {
+    checkEach(key)
+    this.#keys.blocksOf(this.#tableOf(rule)).block(joinKey(key), durationMs, this.clock())
+  }
+
+  async unblock(rule: Rule, key: Key): Promise<boolean> {
+    return this.#tableOf(rule).blocks?.delete(joinKey(key), this.clock()) ?? false
+  }
+
   async reset(rule: Rule, key: Key): Promise<void> {
-    this.#keys.delete(this.#tableOf(rule), joinKey(key))
+    const table = this.#tableOf(rule)
+    this.#keys.delete(table, joinKey(key))
+    table.blocks?.delete(joinKey(key), this.clock())
   }
 
   async ping(): Promise<void> {
@@ -117,22 +152,59 @@ class InMemoryStore implements MemoryStore {
     return { keys: this.#keys.size, evicted: this.#keys.evicted }
   }
 
+  #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
+    const steps = checks.map((check) => this.#evaluate(check, clock))
+    const admitted = steps.every(({ figures }) => figures.allowed)
+    if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
+    return steps.map((step, i) => {
+      const { rule, cost, id } = checks[i] as Check
+      const { table, name, state, figures } = step
+      const uncharged = !admitted && figures.allowed
+      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : figures
+      if (mode === 'peek' || cost === 0) return answer
+      table.blocks?.settle(name, clock)
+      if (figures.reason === 'blocked') return answer
+      this.#commit(table, name, state, rule, figures, admitted ? cost : 0, id)
+      if (step.isPenalised && rule.penalty) this.#keys.blocksOf(table).punish(name, rule.penalty, clock)
+      return answer
+    })
+  }
+
   /** Room is made before anything is written, and not with what the request is decided by. */
   #makeRoom(checks: readonly Check[], steps: readonly Step[], clock: number): void {
     const added = steps.filter(({ state }, i) => state === UNTOUCHED && (checks[i] as Check).cost > 0).length
     if (added > 0) this.#keys.makeRoom(added, clock, new Set(steps.map(({ state }) => state)))
   }
 
-  #evaluate({ rule, key, cost }: Check, clock: number): Step {
+  #evaluate({ rule, key, cost, id }: Check, clock: number): Step {
     const table = this.#tableOf(rule)
     const name = joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
-    return { table, name, state, figures: table.algorithm.evaluate(state, rule, cost, clock) }
+    const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const left = table.blocks?.left(name, clock) ?? 0
+    if (left > 0) {
+      const uncharged = figures.allowed ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
+      return { table, name, state, figures: blocked(uncharged, left), isPenalised: false }
+    }
+    const { penalty } = rule
+    if (penalty === undefined || figures.reason !== 'over_limit' || figures.retryAfterMs === null || cost === 0) {
+      return { table, name, state, figures, isPenalised: false }
+    }
+    const block = table.blocks?.penalty(name, penalty, clock) ?? (penalty.blocksMs[0] as number)
+    return { table, name, state, figures: penalised(figures, block), isPenalised: true }
   }
 
-  #commit(table: Table, name: string, state: number, rule: Rule, { at }: RuleDecision, cost: number): void {
+  #commit(
+    table: Table,
+    name: string,
+    state: number,
+    rule: Rule,
+    { at }: RuleDecision,
+    cost: number,
+    id: string | undefined,
+  ): void {
     if (cost === 0 && !table.algorithm.unsettled(state, at)) return
-    table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at)
+    table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at, id)
   }
 
   #tableOf(rule: Rule): Table {

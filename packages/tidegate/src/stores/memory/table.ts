@@ -1,5 +1,6 @@
 import type { Algorithm } from '../../algorithms/algorithm.ts'
 import type { Rule } from '../../rule.ts'
+import type { Blocks } from './blocks.ts'
 
 /** The states of one rule's keys, by the key's values. */
 export interface Table {
@@ -7,6 +8,8 @@ export interface Table {
   rule: Rule
   readonly algorithm: Algorithm
   readonly states: Map<string, number>
+  /** Undefined as long as no key has been blocked. */
+  blocks: Blocks | undefined
 }
 
 /** Where a state is filed. */

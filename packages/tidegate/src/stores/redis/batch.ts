@@ -2,55 +2,67 @@ import { admitted, type RuleDecision, refused } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
+import { knownReset, quotaWords } from './quotas.ts'
+
+/** A probe is answered as if a check of the same request, elsewhere, had refused it: it is not charged. */
+export type ScriptMode = Mode | 'probe' | 'peek-probe'
 
 /** One request on its way to Redis, with what waits for its answer. */
 export interface Pending {
   readonly checks: readonly Check[]
   /** The Redis key of each check. */
   readonly keys: readonly string[]
-  readonly mode: Mode
+  readonly mode: ScriptMode
   readonly resolve: (figures: RuleDecision[]) => void
   readonly reject: (error: unknown) => void
 }
 
-const COST = 4
+const ID = 16
+const COST = 8
+const PROBE = 4
 const PEEK = 2
 const MORE = 1
+
+/** Where the first quota stands among the arguments, counted from 1. */
+const FIRST_QUOTA = 3
 
 /** The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean. */
 export function encodeBatch(batch: readonly Pending[], now: string): string[] {
   const operations: string[] = []
-  const quotas: Rule[] = []
+  const quotas: string[] = []
+  const places = new Map<Rule, number>()
   const words: string[] = ['']
   let latest: Rule | undefined
-  let index = 0
+  let place = 0
   for (const { checks, keys, mode } of batch) {
     const last = checks.length - 1
     for (let i = 0; i <= last; i++) {
-      const { rule, cost } = checks[i] as Check
+      const { rule, cost, id } = checks[i] as Check
       words.push(keys[i] as string)
       // Most often all are of one rule.
       if (rule !== latest) {
         latest = rule
-        index = indexOf(quotas, rule) || quotas.push(rule)
+        const known = places.get(rule)
+        place = known ?? FIRST_QUOTA + quotas.length
+        if (known === undefined) {
+          places.set(rule, place)
+          quotas.push(...quotaWords(rule))
+        }
       }
-      const flags = (cost === 1 ? 0 : COST) + (mode === 'peek' ? PEEK : 0) + (i < last ? MORE : 0)
-      operations.push(String(8 * index + flags))
+      const flags = FLAGS[mode] + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
+      operations.push(String(32 * place + flags))
       if (cost !== 1) operations.push(String(cost))
+      if (id !== undefined) operations.push(id)
     }
   }
   words[0] = String(words.length - 1)
   words.push(now, String(quotas.length))
-  for (const { limit, windowMs } of quotas) words.push(String(limit), String(windowMs))
+  for (const word of quotas) words.push(word)
   for (const operation of operations) words.push(operation)
   return words
 }
 
-/** The number of a rule's quota, from 1; 0 if it is new. */
-function indexOf(quotas: Rule[], { limit, windowMs }: Rule): number {
-  const found = quotas.findIndex((quota) => quota.limit === limit && quota.windowMs === windowMs)
-  return found < 0 ? 0 : found + 1
-}
+const FLAGS: Record<ScriptMode, number> = { consume: 0, peek: PEEK, probe: PROBE, 'peek-probe': PEEK + PROBE }
 
 /** Hands each request of a batch its own answer: figures, or the error that is its alone. */
 export function settleBatch(batch: readonly Pending[], reply: unknown): void {
@@ -58,15 +70,18 @@ export function settleBatch(batch: readonly Pending[], reply: unknown): void {
   for (const { checks, keys, resolve, reject } of batch) {
     const figures: RuleDecision[] = []
     let failure: TidegateError | undefined
-    for (const [i, { rule }] of checks.entries()) {
-      const answer = answers.next(rule)
+    for (const [i, { rule, cost }] of checks.entries()) {
+      const answer = answers.next(rule, cost)
       if (typeof answer === 'object') figures.push(answer)
-      else if (failure === undefined || answer !== '') failure = stateError(answer, rule, keys[i] as string)
+      else if (failure === undefined || answer !== '') failure = stateFailure(answer, rule, keys[i] as string)
     }
     if (failure === undefined) resolve(figures)
     else reject(failure)
   }
 }
+
+const ADMITTED = 1
+const BLOCKED = 3
 
 /** Reads the flat reply of the `decide` script from front to back. */
 class Answers {
@@ -82,15 +97,22 @@ class Answers {
   }
 
   /** The figures of the next check, or the text of its error. */
-  next(rule: Rule): RuleDecision | string {
+  next(rule: Rule, cost: number): RuleDecision | string {
     const first = this.#values[this.#position++]
     if (typeof first !== 'number') return String(first)
-    if (first >= 0) return admitted(rule, first, rule.windowMs, this.#time)
-    const at = this.#time + Math.floor((-first - 1) / 2)
+    if (first >= 0) return admitted(rule, first, knownReset(rule, this.#time), this.#time)
+    const kind = -first % 4
+    const at = this.#time + Math.floor(-first / 4)
     const used = this.#number()
-    if (first % 2 !== 0) return admitted(rule, used, this.#number(), at)
-    const wait = this.#number()
-    return refused(rule, used, wait < 0 ? null : wait, this.#number(), at)
+    if (kind === ADMITTED) return admitted(rule, used, this.#duration(), at)
+    const figures = refused(rule, cost, used, this.#duration(), this.#duration(), at)
+    return kind === BLOCKED ? { ...figures, remaining: 0, reason: 'blocked' } : figures
+  }
+
+  /** Ms; `null` for never. */
+  #duration(): number | null {
+    const value = this.#number()
+    return value < 0 ? null : value
   }
 
   #number(): number {
@@ -107,13 +129,24 @@ function unexpectedReply(reply: unknown): TidegateError {
 }
 
 /** What the script says of one key that it could not decide by, or not write. */
-function stateError(text: string, rule: Rule, key: string): TidegateError {
+function stateFailure(text: string, rule: Rule, key: string): TidegateError {
+  const known = stateError(text, rule, key)
+  if (known !== undefined) return known
+  return new TidegateError(
+    'ERR_STORE_UNAVAILABLE',
+    `Redis: the key ${key} of rule ${rule.name} was not decided: ${text}`,
+  )
+}
+
+/** The error of a key whose state is none that this rule can use; undefined where it is another error. */
+export function stateError(error: unknown, rule: Rule, key: string): TidegateError | undefined {
+  const text = String(typeof error === 'string' ? error : (error as { message?: unknown } | null)?.message)
   const where = `Redis: the key ${key} of rule ${rule.name}`
-  if (text.startsWith('WRONGTYPE')) {
+  if (/\bWRONGTYPE\b/.test(text)) {
     return new TidegateError('ERR_STATE_WRONG_TYPE', `${where} holds another type of value; it was left alone`)
   }
-  if (text.startsWith('UNREADABLE')) {
+  if (/\bUNREADABLE\b/.test(text)) {
     return new TidegateError('ERR_STATE_UNREADABLE', `${where} holds what this version cannot read; it was left alone`)
   }
-  return new TidegateError('ERR_STORE_UNAVAILABLE', `${where} was not decided: ${text}`)
+  return undefined
 }

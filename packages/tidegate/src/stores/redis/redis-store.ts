@@ -1,3 +1,4 @@
+import type { Admission, Entry } from '../../admission.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
 import type { RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
@@ -5,11 +6,12 @@ import { checkEach, encodeKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
-import { encodeBatch, type Pending, settleBatch } from './batch.ts'
+import { encodeBatch, type Pending, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
 import { type Connection, connect, type RedisClient } from './connection.ts'
-import { runScript } from './script.ts'
-import { decide } from './scripts.generated.ts'
+import { quotaWords } from './quotas.ts'
+import { runScript, type Script } from './script.ts'
+import { block, decide, refund, unblock } from './scripts.generated.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -79,12 +81,34 @@ class RedisStore implements Store {
     })
   }
 
+  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+    const quota = quotaWords(rule)
+    const words = [String(quota.length), ...quota, String(cost), String(of?.at ?? ''), of?.id ?? '']
+    return Number(await this.#run(refund, rule, key, words))
+  }
+
+  async renew(): Promise<boolean> {
+    return false
+  }
+
+  async entries(): Promise<Entry[]> {
+    return []
+  }
+
+  async block(rule: Rule, key: Key, durationMs: number): Promise<void> {
+    await this.#run(block, rule, key, [durationMs === Number.POSITIVE_INFINITY ? '-1' : String(durationMs)])
+  }
+
+  async unblock(rule: Rule, key: Key): Promise<boolean> {
+    return (await this.#run(unblock, rule, key, [])) === 1
+  }
+
   async reset(rule: Rule, key: Key): Promise<void> {
     this.#ensureOpen()
     const name = this.#keyOf(rule, key)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
-    await this.#ask('DEL', [name])
+    await this.#ask('DEL', [name, `${name}:held`, `${name}:penalties`])
   }
 
   async ping(): Promise<void> {
@@ -115,6 +139,19 @@ class RedisStore implements Store {
     } catch (error) {
       const failure = unavailable(error)
       for (const { reject } of batch) reject(failure)
+    }
+  }
+
+  /** Runs a script of one key, after what was asked before it. */
+  async #run(script: Script, rule: Rule, key: Key, words: string[]): Promise<unknown> {
+    this.#ensureOpen()
+    const name = this.#keyOf(rule, key)
+    const now = this.#settings.clock?.()
+    this.#batcher.flush()
+    try {
+      return await runScript(this.#connection, script, ['1', name, now === undefined ? '' : String(now), ...words])
+    } catch (error) {
+      throw stateError(error, rule, name) ?? unavailable(error)
     }
   }
 

@@ -1,10 +1,12 @@
--- The answer to one check. Nothing is charged where its request was refused: `cost` is then 0.
+-- The answer to one check. Nothing is charged where its request was refused.
+local charged = admitted and cost > 0
 if broken then filled = filled + 1 reply[filled] = i == culprit and broken or ''
-elseif allowed and cost > 0 and at == now then filled = filled + 1 reply[filled] = used + cost
+elseif charged and plain and at == now then filled = filled + 1 reply[filled] = used + charge
 elseif allowed then
-  if cost > 0 then used, reset = used + cost, window + at - now end
-  reply[filled + 1], reply[filled + 2], reply[filled + 3], filled = -1 - 2 * (at - now), used, reset, filled + 3
+  reply[filled + 1], reply[filled + 2] = -1 - 4 * (at - now), charged and used + charge or used
+  reply[filled + 3], filled = charged and full or reset, filled + 3
 else
-  reply[filled + 1], reply[filled + 2], reply[filled + 3], reply[filled + 4] = -2 - 2 * (at - now), used, wait, reset
+  reply[filled + 1], reply[filled + 2], reply[filled + 3], reply[filled + 4] =
+    (blocked and -3 or -2) - 4 * (at - now), used, wait, reset
   filled = filled + 4
 end

@@ -1,0 +1,15 @@
+import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import type { Counter } from './counter.ts'
+import { QuotaCounter } from './quota-counter.ts'
+import { SlidingWindowCounter } from './sliding-window-counter.ts'
+
+/** The oracle of each algorithm; durations of a rule are numbers here. */
+const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
+  'sliding-window': ({ limit, window, resolution = 1 }) =>
+    new SlidingWindowCounter(limit, window as number, resolution as number),
+  quota: ({ limit }) => new QuotaCounter(limit),
+}
+
+export function counterOf(rule: RuleOptions): Counter {
+  return COUNTERS[rule.algorithm ?? 'sliding-window'](rule)
+}

@@ -1,0 +1,24 @@
+import type { RuleDecision } from 'tidegate'
+import type { Admission } from 'tidegate/store'
+
+/** What an oracle says of one limit of a request. */
+export type Verdict = Pick<RuleDecision, 'allowed' | 'used' | 'retryAfterMs' | 'resetAfterMs' | 'at' | 'reason'>
+
+/**
+ * One key of one rule by brute force, straight from the definition of its algorithm: slow, and too
+ * simple to be wrong in the same way as the code. `clock` is ms since the epoch and can step back.
+ */
+export interface Counter {
+  /** Whether a request of this cost is admitted. */
+  admits(cost: number, clock: number, id: string): boolean
+  /** The figures once `charged` (the cost, or 0 where the request was refused elsewhere) has been counted; counts nothing. */
+  verdict(cost: number, charged: number, clock: number, id: string): Verdict
+  /** Counts what has been admitted. */
+  admit(cost: number, clock: number, id: string): void
+  /** Writes down that the clock came right after having been far ahead, if it did. */
+  comeRight(clock: number): void
+  /** Gives back up to `cost`, and says how much. */
+  refund(cost: number, clock: number, of: Admission | undefined): number
+  renew?(id: string, clock: number): boolean
+  entries?(clock: number): { at: number; id: string; cost: number }[]
+}

@@ -1,0 +1,16 @@
+/** One admission, as a refund names it. */
+export interface Admission {
+  /** The time of its decision; undefined where it is known by its id alone. */
+  readonly at: number | undefined
+  /** The id of its request, where the algorithm keeps ids. */
+  readonly id: string | undefined
+}
+
+/** One admission, as a log lists it. */
+export interface Entry {
+  /** The time of its decision, ms since the epoch. */
+  readonly at: number
+  /** The caller's id of the request, or the one that was made for it. */
+  readonly id: string
+  readonly cost: number
+}

@@ -1,0 +1,141 @@
+import { MAX_COUNT } from './decision.ts'
+import { type Duration, MAX_WINDOW_MS, parseDuration } from './duration.ts'
+import { invalid, TidegateError } from './errors.ts'
+import { checkInteger } from './options.ts'
+import type { Windows } from './quota.ts'
+
+/** The algorithms that stores know. */
+export const ALGORITHMS = ['sliding-window', 'quota'] as const
+export type AlgorithmName = (typeof ALGORITHMS)[number]
+
+/** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
+const SPELLINGS = [...ALGORITHMS] as const
+export type AlgorithmSpelling = (typeof SPELLINGS)[number]
+
+/** What is admitted, and in how long. */
+export interface LimitOptions {
+  /** The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing. */
+  limit: number
+  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none. */
+  window?: Duration
+  /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
+  algorithm?: AlgorithmSpelling
+  /**
+   * Sliding window: admissions join the tick of this length that they fall in, and count until all of it has left the
+   * window. Never over-admits, refuses early by at most this; the key holds window / resolution entries. Default: 1 ms.
+   */
+  resolution?: Duration
+}
+
+/** A limit that has been checked. */
+export interface CompiledLimit {
+  readonly algorithm: AlgorithmName
+  readonly limit: number
+  readonly windowMs: number
+  readonly spanMs: number
+  readonly resolutionMs: number
+  readonly refillUnits: number
+  readonly tokenUnits: number
+  readonly windows: Windows | undefined
+  /** What tells the states of this limit from those of another, besides the algorithm. */
+  readonly shape: readonly (string | number)[]
+}
+
+/** A rule may hold at most this many entries for one key (10 bytes each in Redis). */
+export const MAX_ENTRIES = 4_000_000
+
+/** The fields that each algorithm has besides `limit` and `algorithm`. */
+const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
+  'sliding-window': ['window', 'resolution'],
+  quota: [],
+}
+
+/** The fields of `LimitOptions`. */
+export const limitFields: readonly string[] = [
+  ...new Set(['limit', 'window', 'algorithm', ...Object.values(FIELDS).flat()]),
+]
+
+/** Where a limit's fields are, and where they stand, e.g. `rules[2].`. */
+interface Source {
+  readonly fields: Record<string, unknown>
+  readonly prefix: string
+}
+
+/**
+ * Checks the fields of a limit.
+ * @throws TidegateError `ERR_INVALID_OPTION`
+ */
+export function compileLimit(fields: Record<string, unknown>, prefix: string): CompiledLimit {
+  const source = { fields, prefix }
+  const limit = checkInteger(fields['limit'], `${prefix}limit`, 0, MAX_COUNT)
+  const algorithm = spelling(source)
+  const known: readonly string[] = FIELDS[algorithm]
+  for (const name of limitFields) {
+    if (fields[name] === undefined || name === 'limit' || name === 'algorithm' || known.includes(name)) continue
+    const has = known.length === 0 ? 'which has a limit alone' : `which has ${known.join(', ')}`
+    throw invalid(
+      'ERR_INVALID_OPTION',
+      `${prefix}${name}`,
+      `none with the algorithm ${algorithm}, ${has}`,
+      fields[name],
+    )
+  }
+  return COMPILE[algorithm](limit, source)
+}
+
+const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUnits: 0, windows: undefined }
+
+const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
+  'sliding-window': slidingWindow,
+  quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
+}
+
+function spelling({ fields, prefix }: Source): AlgorithmSpelling {
+  const value = fields['algorithm']
+  if (value === undefined) return 'sliding-window'
+  const found = SPELLINGS.find((one) => one === value)
+  if (found !== undefined) return found
+  throw invalid('ERR_INVALID_OPTION', `${prefix}algorithm`, `one of ${SPELLINGS.join(', ')}`, value)
+}
+
+function slidingWindow(limit: number, { fields, prefix }: Source): CompiledLimit {
+  const windowMs = parseDuration(fields['window'], `${prefix}window`)
+  const resolutionMs = resolutionOf(fields['resolution'], `${prefix}resolution`, windowMs)
+  const ticks = resolutionMs === 1 ? windowMs : Math.ceil(windowMs / resolutionMs) + 1
+  if (Math.min(limit, ticks) > MAX_ENTRIES) {
+    const expected = `a limit, a window or a resolution that needs at most ${show(MAX_ENTRIES)} entries for a key`
+    const message = `${prefix}limit: expected ${expected}; a window of ${windowMs} ms by ${resolutionMs} ms could hold ${show(Math.min(limit, ticks))}`
+    throw new TidegateError('ERR_INVALID_OPTION', message, { field: `${prefix}limit`, expected })
+  }
+  const spanMs = windowMs + resolutionMs - 1
+  return {
+    ...NONE,
+    algorithm: 'sliding-window',
+    limit,
+    windowMs,
+    spanMs,
+    resolutionMs,
+    shape: [windowMs, resolutionMs],
+  }
+}
+
+function resolutionOf(value: unknown, field: string, windowMs: number): number {
+  if (value === undefined) return 1
+  const resolutionMs = parseDuration(value, field)
+  if (resolutionMs <= windowMs) return resolutionMs
+  throw invalid('ERR_INVALID_OPTION', field, `a duration of at most the window, ${show(windowMs)} ms`, value)
+}
+
+/** The fraction of two whole numbers in its lowest terms, by Euclid. */
+export function reduced(numerator: number, denominator: number): readonly [number, number] {
+  let [a, b] = [numerator, denominator]
+  while (b > 0) [a, b] = [b, a % b]
+  return [numerator / a, denominator / a]
+}
+
+/** The longest that a bucket may take to fill: 100 years of 366 days. */
+export const MAX_FILL_MS = 100 * MAX_WINDOW_MS
+
+function show(value: number): string {
+  return value.toLocaleString('en-US')
+}

@@ -1,0 +1,58 @@
+import type { Admission } from './admission.ts'
+import type { Decision } from './decision.ts'
+import { invalid } from './errors.ts'
+import { checkFields, isRecord } from './options.ts'
+import { checkCost, checkId } from './request.ts'
+import { hasLeases, keepsIds, type Rule } from './rule.ts'
+
+/** What is given back. */
+export interface RefundOptions {
+  /** How much, as in `limit`. Default: 1. */
+  cost?: number
+  /** The decision that admitted it: that admission alone is given back, if it is still live. */
+  decision?: Decision
+  /** The same by the id of its request, for `sliding-log` and `concurrency`. */
+  id?: string
+}
+
+/** A refund that has been checked. */
+export interface Refund {
+  readonly cost: number
+  readonly decision: Decision | undefined
+  readonly id: string | undefined
+}
+
+/**
+ * Checks what is to be given back.
+ * @throws TidegateError `ERR_INVALID_COST`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
+ */
+export function refundOf(options: RefundOptions | undefined): Refund {
+  const { cost = 1, decision, id } = checkFields(options ?? {}, 'options', ['cost', 'decision', 'id'])
+  if (decision !== undefined && !isDecision(decision)) {
+    throw invalid('ERR_INVALID_OPTION', 'decision', 'a decision of this limiter or gate', decision)
+  }
+  return { cost: checkCost(cost), decision, id: id === undefined ? undefined : checkId(id) }
+}
+
+/**
+ * Which admission of a rule is given back: undefined for the oldest ones, `null` for none, because the decision
+ * was a refusal or this rule had no part in it.
+ * @throws TidegateError `ERR_INVALID_OPTION` where the rule cannot tell
+ */
+export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | undefined | null {
+  if (decision !== undefined) {
+    const figures = decision.allowed ? decision.rules.find((one) => one.rule === rule.name) : undefined
+    return figures === undefined ? null : { at: figures.at, id: id ?? decision.id ?? undefined }
+  }
+  if (id !== undefined && !keepsIds(rule)) {
+    const expected = `a decision, because rule ${rule.name} (${rule.algorithm}) keeps no ids`
+    throw invalid('ERR_INVALID_OPTION', 'id', expected, id)
+  }
+  if (id !== undefined) return { at: undefined, id }
+  if (!hasLeases(rule)) return undefined
+  throw invalid('ERR_INVALID_OPTION', 'id', `the id of a lease, because rule ${rule.name} has several holders`, id)
+}
+
+function isDecision(value: unknown): value is Decision {
+  return isRecord(value) && Array.isArray(value['rules']) && typeof value['allowed'] === 'boolean'
+}
