@@ -8,6 +8,8 @@ export interface Span {
 export interface Windows {
   /** The window of `time`, ms since the epoch. */
   at(time: number): Span
+  /** Of a calendar: the starts of the previous, the current and the next window at `time`, and the end of the next. */
+  edges?(time: number): readonly [number, number, number, number]
 }
 
 /** What an algorithm needs to know of a rule. Durations in ms. */

@@ -1,5 +1,12 @@
 /** For those who write a store of their own. */
 export type { Admission, Entry } from '../admission.ts'
+export {
+  CALENDAR_UNITS,
+  type Calendar,
+  type CalendarUnit,
+  calendar,
+  checkTimeZone,
+} from '../calendar/calendar.ts'
 export type { Clock } from '../clock.ts'
 export { admitted, type RuleDecision, refused } from '../decision.ts'
 export { encodeKey, isKey, joinKey, type Key } from '../key.ts'
