@@ -1,5 +1,13 @@
 import type { Entry } from './admission.ts'
-import { type Decision, decideByAll, decideByNone, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
+import {
+  type Atomicity,
+  type Decision,
+  decideByAll,
+  decideByNone,
+  decideByOne,
+  MAX_COUNT,
+  type RuleDecision,
+} from './decision.ts'
 import type { Duration } from './duration.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
@@ -8,6 +16,7 @@ import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
 import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
+import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
@@ -18,6 +27,16 @@ export interface GateOptions {
   rules: RuleOptions[]
   /** Default: a memory store of the gate's own. */
   store?: Store
+  /**
+   * For a Redis Cluster: the keys of all rules that have this dimension in their `key` lie in the slot of its value, so
+   * that rules of one tenant, say, are decided in one step. Default: each key lies where all its values put it.
+   */
+  slot?: string
+  /**
+   * `'strict'` refuses rules that a cluster cannot decide in one step. Default: `'compensated'`, in one step where that
+   * can be, and else so that nothing is over-admitted and no refused request leaves a charge; each decision says which.
+   */
+  atomicity?: Atomicity
 }
 
 /** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
@@ -72,9 +91,10 @@ export interface Gate {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
 export function createGate(options: GateOptions): Gate {
-  checkFields(options, 'options', ['rules', 'store'])
-  const rules = compileRules(options.rules)
+  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity'])
+  const rules = bySlot(compileRules(options.rules), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
+  if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
   return new RuleGate(rules, store, options.store === undefined)
 }
 

@@ -25,6 +25,8 @@ export interface Rule extends Quota {
   readonly key: readonly string[]
   readonly algorithm: AlgorithmName
   readonly penalty: Penalty | undefined
+  /** Which dimension of `key` alone decides the slot of a cluster; -1 where all of them do. */
+  readonly slot: number
   readonly description: string | undefined
   /**
    * `name.fingerprint`: what its stored state is filed under. The fingerprint covers the format of
@@ -123,7 +125,7 @@ function compileCounting(fields: Record<string, unknown>, prefix: string, name: 
   const { shape, ...limit } = compileLimit(fields, prefix)
   const penalty = compilePenalty(fields['penalty'], `${prefix}penalty`)
   const id = `${name}.${shortHash([STATE_FORMAT, limit.algorithm, ...shape, key])}`
-  return { name, key, ...limit, penalty, id }
+  return { name, key, ...limit, penalty, slot: -1, id }
 }
 
 function compileMatch(value: unknown, field: string): [string, string][] {

@@ -2,7 +2,7 @@ import type { Admission, Entry } from '../../admission.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
 import type { RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
-import { checkEach, encodeKey, type Key } from '../../key.ts'
+import type { Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
@@ -10,6 +10,7 @@ import { encodeBatch, type Pending, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
 import { type Connection, connect, type RedisClient } from './connection.ts'
 import { quotaWords } from './quotas.ts'
+import { redisKey } from './redis-key.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, refund, unblock } from './scripts.generated.ts'
 
@@ -76,7 +77,7 @@ class RedisStore implements Store {
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
       this.#ensureOpen()
-      const keys = checks.map(({ rule, key }) => this.#keyOf(rule, key))
+      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
       this.#batcher.add({ checks, keys, mode, resolve, reject })
     })
   }
@@ -105,7 +106,7 @@ class RedisStore implements Store {
 
   async reset(rule: Rule, key: Key): Promise<void> {
     this.#ensureOpen()
-    const name = this.#keyOf(rule, key)
+    const name = redisKey(rule, key, this.#settings)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
     await this.#ask('DEL', [name, `${name}:held`, `${name}:penalties`])
@@ -119,16 +120,6 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     this.#batcher.flush()
     this.#closed = true
-  }
-
-  /**
-   * `<prefix>:{<values>}:<rule>.<fingerprint>`. The values stand in the hash tag, so that rules that
-   * count by the same dimensions share a slot of a cluster; the fingerprint covers the state's format.
-   */
-  #keyOf(rule: Rule, key: Key): string {
-    const { prefix, hashKeys } = this.#settings
-    checkEach(key)
-    return `${prefix}:{${encodeKey(key, hashKeys)}}:${rule.id}`
   }
 
   async #send(batch: Pending[]): Promise<void> {
@@ -145,7 +136,7 @@ class RedisStore implements Store {
   /** Runs a script of one key, after what was asked before it. */
   async #run(script: Script, rule: Rule, key: Key, words: string[]): Promise<unknown> {
     this.#ensureOpen()
-    const name = this.#keyOf(rule, key)
+    const name = redisKey(rule, key, this.#settings)
     const now = this.#settings.clock?.()
     this.#batcher.flush()
     try {

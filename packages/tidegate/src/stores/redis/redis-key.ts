@@ -1,0 +1,22 @@
+import { checkEach, encodeKey, type Key } from '../../key.ts'
+import type { Rule } from '../../rule.ts'
+
+/**
+ * `<prefix>:{<values>}:<rule>.<fingerprint>`: the values stand in the hash tag, so that rules that count by the same
+ * dimensions share a slot of a cluster. Where the gate has a slot dimension its value stands there alone, and the
+ * others behind: `<prefix>:{<value>}:<rule>.<fingerprint>:<values>`. The fingerprint covers the state's format.
+ * @throws TidegateError `ERR_INVALID_KEY`
+ */
+export function redisKey(
+  rule: Rule,
+  key: Key,
+  naming: { readonly prefix: string; readonly hashKeys: boolean },
+): string {
+  const { prefix, hashKeys } = naming
+  const { slot, id } = rule
+  checkEach(key)
+  if (slot < 0 || typeof key === 'string') return `${prefix}:{${encodeKey(key, hashKeys)}}:${id}`
+  const others = key.filter((_, i) => i !== slot)
+  const tag = encodeKey(key[slot] as string, hashKeys)
+  return `${prefix}:{${tag}}:${id}:${encodeKey(others, hashKeys)}`
+}
