@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { createGate } from '../../gate.ts'
+import { memoryStore } from '../memory/memory-store.ts'
+import type { Check } from '../store.ts'
+import type { ScriptMode } from './batch.ts'
+import { decideCompensated, type SlotStore } from './compensated.ts'
+
+const { rules } = createGate({
+  rules: [
+    { name: 'a', key: ['user'], limit: 2, window: 1000 },
+    { name: 'b', key: ['site'], limit: 2, window: 1000 },
+    { name: 'c', key: ['user'], limit: 3, window: 1000 },
+  ],
+})
+const groups = [[0, 2], [1]]
+
+/** Two slots, each a memory store, of which `between` can take something between the asking and the charging. */
+function slots(between: (phase: number, store: SlotStore) => Promise<void> = async () => undefined) {
+  const memory = memoryStore({ clock: () => 5000 })
+  const calls: string[] = []
+  let phase = 0
+  const uncharged = async (checks: readonly Check[], mode: 'consume' | 'peek') => {
+    const figures = memory.decideSync(checks, 'peek')
+    if (mode === 'consume') return figures
+    return figures.map((one, i) =>
+      one.allowed ? (memory.decideSync([{ ...(checks[i] as Check), cost: 0 }], 'peek')[0] as never) : one,
+    )
+  }
+  const store: SlotStore = {
+    decide: async (checks, mode: ScriptMode) => {
+      calls.push(`${mode} ${checks.map(({ rule }) => rule.name).join(' ')}`)
+      if (mode === 'consume') {
+        await between(++phase, store)
+        return memory.decideSync(checks, 'consume')
+      }
+      return mode === 'peek' ? memory.decideSync(checks, 'peek') : uncharged(checks, 'peek')
+    },
+    refund: (check, of) => {
+      calls.push(`refund ${check.rule.name}`)
+      return memory.refund(check.rule, check.key, check.cost, of)
+    },
+  }
+  const checks = (cost: number): Check[] => rules.map((rule) => ({ rule, key: 'k', cost }))
+  const used = () => rules.map((rule) => memory.decideOneSync(rule, 'k', 0, 'peek').used)
+  return { store, calls, checks, used, memory }
+}
+
+describe('a request whose checks lie in several slots', () => {
+  test('is charged in all of them, and answered in the order of the rules', async () => {
+    const { store, checks, used } = slots()
+    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    expect(figures).toMatchObject([
+      { rule: 'a', used: 1 },
+      { rule: 'b', used: 1 },
+      { rule: 'c', used: 1 },
+    ])
+    expect(used()).toEqual([1, 1, 1])
+  })
+
+  test('that one of them refuses is charged in none, not even for a moment', async () => {
+    const { store, checks, used, calls, memory } = slots()
+    memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    expect(figures).toMatchObject([
+      { allowed: true, used: 0 },
+      { allowed: false, used: 2 },
+      { allowed: true, used: 0 },
+    ])
+    expect(used()).toEqual([0, 2, 0])
+    expect(calls).toEqual(['probe a c', 'probe b'])
+  })
+
+  // The kind of fault: somebody comes in between, and a refused request stays charged, or its charge is taken twice.
+  test('that is refused at the second asking is given back by the slots that had charged it', async () => {
+    const { store, checks, used, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    expect(figures).toMatchObject([
+      { allowed: true, used: 0 },
+      { allowed: false, used: 2 },
+      { allowed: true, used: 0 },
+    ])
+    expect(used()).toEqual([0, 2, 0])
+  })
+
+  test('that fails in one slot is given back by the others, and the failure is told', async () => {
+    const { store, checks, used } = slots(async (phase) => {
+      if (phase === 2) throw new Error('gone')
+    })
+    await expect(decideCompensated(checks(1), groups, 'consume', store)).rejects.toThrow('gone')
+    expect(used()).toEqual([0, 0, 0])
+  })
+
+  test('a peek tells what a charge would, and charges nothing', async () => {
+    const { store, checks, used, memory } = slots()
+    expect(await decideCompensated(checks(1), groups, 'peek', store)).toMatchObject([
+      { used: 1 },
+      { used: 1 },
+      { used: 1 },
+    ])
+    memory.decideOneSync(rules[0] as never, 'k', 2, 'consume')
+    expect(await decideCompensated(checks(1), groups, 'peek', store)).toMatchObject([
+      { allowed: false, used: 2 },
+      { allowed: true, used: 0 },
+      { allowed: true, used: 0 },
+    ])
+    expect(used()).toEqual([2, 0, 0])
+  })
+
+  test('a cost of 0 asks and writes nothing', async () => {
+    const { store, checks, calls } = slots()
+    await decideCompensated(checks(0), groups, 'consume', store)
+    expect(calls.filter((call) => call.startsWith('consume'))).toEqual([])
+  })
+})
