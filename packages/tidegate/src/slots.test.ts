@@ -50,7 +50,11 @@ describe("atomicity 'strict' on a cluster", () => {
   test.each(impossible)('%s: refused when it is loaded', (_, rules, slot) => {
     const options = { rules, store, atomicity: 'strict' as const, ...(slot !== undefined && { slot }) }
     expect(() => createGate(options)).toThrow(
-      expect.objectContaining({ code: 'ERR_INVALID_OPTION', field: 'rules[1].key', message: expect.stringMatching(/b and a can lie in two/) }),
+      expect.objectContaining({
+        code: 'ERR_INVALID_OPTION',
+        field: 'rules[1].key',
+        message: expect.stringMatching(/b and a can lie in two/),
+      }),
     )
     // A single server decides all of them in one step.
     expect(createGate({ ...options, store: memoryStore() })).toBeDefined()

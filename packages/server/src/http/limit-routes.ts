@@ -10,10 +10,10 @@ export const MOST_CHECKS = 1000
 
 /** The shape alone: what a descriptor and a cost must be is the library's to say. */
 const checkSchema = z.strictObject(
-  { descriptor: z.unknown().optional(), cost: z.unknown().optional() },
+  { descriptor: z.unknown().optional(), cost: z.unknown().optional(), id: z.unknown().optional() },
   {
     error: ({ code }) =>
-      code === 'unrecognized_keys' ? 'one of descriptor, cost' : 'an object with descriptor and cost',
+      code === 'unrecognized_keys' ? 'one of descriptor, cost, id' : 'an object with descriptor, cost and id',
   },
 )
 type Check = z.output<typeof checkSchema>
@@ -66,8 +66,8 @@ async function decide(gate: Gate, check: Check): Promise<Decision> {
 }
 
 /** Handed on as they came, whatever their type claims: the gate checks them, and names what is wrong. */
-function argumentsOf({ descriptor, cost }: Check): { descriptor: Descriptor; options: RequestOptions } {
-  return { descriptor: descriptor as Descriptor, options: { cost } as RequestOptions }
+function argumentsOf({ descriptor, cost, id }: Check): { descriptor: Descriptor; options: RequestOptions } {
+  return { descriptor: descriptor as Descriptor, options: { cost, id } as RequestOptions }
 }
 
 /** A check that is no object at all is called `body` where it is alone. */

@@ -10,6 +10,7 @@ import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
+import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
 import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
@@ -70,6 +71,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   answerUnknownRoutes(server)
   warnOfSkips(server, options.gate)
   void server.register(limitRoutes, options)
+  void server.register(refundRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
   void server.register(startPageRoute, options)
