@@ -15,6 +15,18 @@ const parts = Object.entries(list).map(([binary, name]) => ({ binary, package: n
 const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/local/sbin', '/usr/sbin', '/sbin']
 const policy = '/usr/sbin/policy-rc.d'
 
+/** Debian 12 itself has no Valkey; its backports have. Packages of backports are taken only where nothing else has them. */
+const backports = {
+  codename: 'bookworm',
+  file: '/etc/apt/sources.list.d/tidegate-backports.sources',
+  source: `Types: deb
+URIs: http://deb.debian.org/debian
+Suites: bookworm-backports
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+`,
+}
+
 function isInstalled(binary) {
   return folders.some((folder) => {
     try {
@@ -36,6 +48,34 @@ function aptGet(...args) {
   if (status !== 0) throw new Error(`apt-get ${args[0]} failed${error === undefined ? '' : `: ${error.message}`}`)
 }
 
+/** True where apt, as it stands, can install the package. */
+function isAvailable(name) {
+  const { status, stdout } = spawnSync('apt-cache', ['policy', name], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+  return status === 0 && /^\s*Candidate: (?!\(none\))/m.test(stdout)
+}
+
+function isBookworm() {
+  const release = '/etc/os-release'
+  return existsSync(release) && readFileSync(release, 'utf8').includes(`VERSION_CODENAME=${backports.codename}\n`)
+}
+
+/** Makes what is to be installed known to apt. */
+function findPackages(packages) {
+  aptGet('update', '-qq')
+  if (packages.every(isAvailable) || !isBookworm() || existsSync(backports.file)) return
+  writeFileSync(backports.file, backports.source)
+  try {
+    aptGet('update', '-qq')
+  } catch (error) {
+    // A source that cannot be read would fail every later update of this machine.
+    rmSync(backports.file, { force: true })
+    throw error
+  }
+}
+
 /** Installs with service starts forbidden for as long as it takes, whatever comes of it. */
 function install(packages) {
   const forbids = !existsSync(policy)
@@ -47,7 +87,7 @@ function install(packages) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, listen)
   try {
     if (forbids) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-    aptGet('update', '-qq')
+    findPackages(packages)
     aptGet('install', '-y', '-qq', '--no-install-recommends', ...packages)
   } finally {
     allowAgain()

@@ -13,6 +13,7 @@ export const errorCodes = {
   ERR_SYNC_UNSUPPORTED: 'A synchronous call on a store that answers over a network.',
   ERR_CLOSED: 'A call on a limiter, gate or store that has been closed.',
   ERR_CLIENT_UNSUPPORTED: 'The Redis client handed in is of no kind that is known here.',
+  ERR_CROSS_SLOT: 'A request whose keys lie in different slots of a Redis Cluster.',
   ERR_STATE_WRONG_TYPE: 'The Redis key of this limit holds another type of value. It was left alone.',
   ERR_STATE_UNREADABLE: 'The Redis key of this limit holds a string that this version cannot read. It was left alone.',
   ERR_STORE_OVERLOADED: 'More decisions were waiting for the store than `maxPending` allows.',

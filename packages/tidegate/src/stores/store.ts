@@ -24,6 +24,8 @@ export type Mode = 'consume' | 'peek'
 export interface Store {
   /** This process's reading of the store's clock: for decisions that need no store. */
   readonly clock: Clock
+  /** True where keys in different hash slots cannot be decided in one atomic step. */
+  readonly cluster?: boolean
   /**
    * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged

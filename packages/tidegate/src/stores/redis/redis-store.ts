@@ -7,9 +7,14 @@ import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
 import { encodeBatch, type Pending, settleBatch } from './batch.ts'
 import { Batcher } from './batcher.ts'
-import { type Connection, connect, type RedisClient } from './connection.ts'
+import { connect, type RedisClient } from './clients/connect.ts'
+import type { Connection } from './connection.ts'
+import { decideAcrossSlots } from './decide-across-slots.ts'
+import { replyCode, retry } from './retry.ts'
 import { runScript } from './script.ts'
 import { decide } from './scripts.generated.ts'
+import { SlotBatcher } from './slot-batcher.ts'
+import { shareBySlot } from './slot-share.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -31,7 +36,7 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * Counts in Redis (6.2 or later) or Valkey. Decisions made in the same turn of the event loop travel
  * in one script call, which decides them in order by the server's clock.
  *
- * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE.
+ * In a cluster they travel in one call for each hash slot. `requiredCommands` lists what an ACL has to allow.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
@@ -58,24 +63,29 @@ interface Settings {
 
 class RedisStore implements Store {
   readonly clock: Clock
+  readonly cluster: boolean
   readonly #connection: Connection
   readonly #settings: Settings
-  readonly #batcher: Batcher
+  readonly #batcher: Batcher | SlotBatcher
   #closed = false
 
   constructor(connection: Connection, settings: Settings) {
     this.#connection = connection
     this.#settings = settings
     this.clock = settings.clock ?? systemClock
+    this.cluster = connection.cluster
     const { maxBatch, maxPending } = settings
-    this.#batcher = new Batcher({ send: (batch) => this.#send(batch), maxBatch, maxPending })
+    const options = { send: (batch: Pending[]) => this.#send(batch), maxBatch, maxPending }
+    this.#batcher = connection.cluster ? new SlotBatcher(options) : new Batcher(options)
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => this.#keyOf(rule, key))
-      this.#batcher.add({ checks, keys, mode, resolve, reject })
+      const shares = this.cluster && checks.length > 1 ? shareBySlot(checks, keys) : []
+      if (shares.length > 1) resolve(decideAcrossSlots(shares, mode, (share) => this.decide(share, mode)))
+      else this.#batcher.add({ checks, keys, mode, resolve, reject })
     })
   }
 
@@ -84,7 +94,7 @@ class RedisStore implements Store {
     const name = this.#keyOf(rule, key)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
-    await this.#ask('DEL', [name])
+    await this.#ask('DEL', [name], name)
   }
 
   async ping(): Promise<void> {
@@ -111,16 +121,23 @@ class RedisStore implements Store {
     try {
       const { clock } = this.#settings
       const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
-      settleBatch(batch, await runScript(this.#connection, decide, words))
+      const attempt = () => runScript(this.#connection, decide, words)
+      const except = batch.length > 1 ? 'TRYAGAIN' : undefined
+      settleBatch(batch, await retry(attempt, { cluster: this.cluster, except }))
     } catch (error) {
+      // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
+      if (batch.length > 1 && replyCode(error) === 'TRYAGAIN') {
+        await Promise.all(batch.map((pending) => this.#send([pending])))
+        return
+      }
       const failure = unavailable(error)
       for (const { reject } of batch) reject(failure)
     }
   }
 
-  async #ask(command: string, args: string[]): Promise<unknown> {
+  async #ask(command: string, args: string[], firstKey?: string): Promise<unknown> {
     try {
-      return await this.#connection.send(command, args)
+      return await retry(() => this.#connection.send(command, args, firstKey), { cluster: this.cluster })
     } catch (error) {
       throw unavailable(error)
     }
