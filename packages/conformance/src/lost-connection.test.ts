@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster, Redis } from 'ioredis'
 import { createLimiter } from 'tidegate'
-import { redisStore } from 'tidegate/redis'
+import { type RedisClient, redisStore } from 'tidegate/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ClientKind, clientKinds, type OpenClient } from './clients.ts'
+import { clientKinds, type OpenClient } from './clients.ts'
 import { findPart, howToInstall } from './services/parts.ts'
 import { administrate, startRedis } from './services/redis.ts'
 import { type ClusterService, startRedisCluster } from './services/redis-cluster.ts'
@@ -12,29 +13,41 @@ import type { Service } from './services/service.ts'
 const skipped = findPart('redis-server') === undefined
 
 /**
- * The server decides, and the connection is lost before the answer has left: it is stopped, sent the decision
- * and then, by another connection, an order to close all others, and let go on, so that it reads both in one turn.
+ * Loses the answer of a second decision: the server is stopped, sent the decision and then, by another connection,
+ * the order to close all others, and let go on, so that it reads both in one turn and answers neither.
+ * @returns what became of the decision, and how much is counted
  */
-async function countAfterLostAnswer(service: Service, { client, close }: OpenClient): Promise<{ used: number }> {
+async function loseAnswer({ process, port }: Service, client: RedisClient): Promise<{ code: string; used: number }> {
   const limiter = createLimiter({ name: 'lost', limit: 10, window: '1h', store: redisStore(client) })
-  const admin = administrate(service.port)
+  const admin = administrate(port)
   try {
     await admin.flushall()
     await limiter.limit('k')
-    service.process.kill('SIGSTOP')
-    const lost = limiter.limit('k').catch((error: unknown) => error)
-    await sleep(100)
+    process.kill('SIGSTOP')
+    await sleep(50)
+    const lost = limiter.limit('k')
+    const code = lost.then(
+      () => 'answered',
+      (error) => error.code,
+    )
+    await sleep(50)
     const killed = admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    await sleep(100)
-    service.process.kill('SIGCONT')
+    await sleep(50)
+    process.kill('SIGCONT')
     await killed
-    await Promise.race([lost.then((x) => console.log(x)), sleep(10_000)])
-    await sleep(500)
-    const survivor = createLimiter({ name: 'lost', limit: 10, window: '1h', store: redisStore(admin) })
-    return await survivor.peek('k', { cost: 0 })
+    const outcome = await Promise.race([code, sleep(3000, 'no answer')])
+    const counting = createLimiter({ name: 'lost', limit: 10, window: '1h', store: redisStore(admin) })
+    return { code: outcome, used: (await counting.peek('k', { cost: 0 })).used }
   } finally {
-    service.process.kill('SIGCONT')
+    process.kill('SIGCONT')
     admin.disconnect()
+  }
+}
+
+async function closing<T>({ client, close }: OpenClient, use: (client: RedisClient) => Promise<T>): Promise<T> {
+  try {
+    return await use(client)
+  } finally {
     close()
   }
 }
@@ -48,24 +61,53 @@ describe.skipIf(skipped)(`an answer lost with its connection ${skipped ? howToIn
   })
   afterAll(() => Promise.all([server?.stop(), cluster?.stop(), sentinel?.stop()]))
 
-  test.each(clientKinds)('is not asked for again by $name', async ({ single }: ClientKind) => {
-    expect(await countAfterLostAnswer(server, await single(server.port))).toMatchObject({ used: 2 })
+  // `k` lies in slot 7,629.
+  const node = () => cluster.nodes[1]?.service as Service
+  const ports = () => cluster.nodes.map(({ port }) => port)
+  const once = { code: 'ERR_STORE_UNAVAILABLE', used: 2 }
+
+  test.each(clientKinds)('$name: is an error, and counted once', async ({ single }) => {
+    await closing(await single(server.port), async (client) => {
+      expect(await loseAnswer(server, client)).toEqual(once)
+    })
   })
 
-  test.each(clientKinds)('is not asked for again by $name in a cluster', async ({ cluster: open }: ClientKind) => {
-    const ports = cluster.nodes.map(({ port }) => port)
-    // `k` lies in slot 7,629, of the second node.
-    const node = cluster.nodes[1]?.service as Service
-    expect(await countAfterLostAnswer(node, await open(ports))).toMatchObject({ used: 2 })
+  test.each(clientKinds)('$name, cluster: is an error, and counted once', async ({ cluster: open }) => {
+    await closing(await open(ports()), async (client) => {
+      expect(await loseAnswer(node(), client)).toEqual(once)
+    })
   })
 
-  test.each(clientKinds.filter(({ sentinel }) => sentinel))(
-    'is not asked for again by $name through Sentinel',
-    async ({ sentinel: open }) => {
-      const port = await sentinel.primaryPort()
-      const service = sentinel.servers.find((server) => server.port === port) as Service
-      const client = (await open?.(sentinel.sentinels, SENTINEL_NAME)) as OpenClient
-      expect(await countAfterLostAnswer(service, client)).toMatchObject({ used: 2 })
-    },
-  )
+  for (const { name, sentinel: open } of clientKinds) {
+    if (open === undefined) continue
+    test(`${name}, Sentinel: is an error, and counted once`, async () => {
+      const primary = await sentinel.primaryPort()
+      const service = sentinel.servers.find(({ port }) => port === primary) as Service
+      await closing(await open(sentinel.sentinels, SENTINEL_NAME), async (client) => {
+        expect(await loseAnswer(service, client)).toEqual(once)
+      })
+    })
+  }
+
+  // Otherwise the tests above would prove nothing, and the warnings would be for nothing.
+  test('is counted twice by an ioredis left as it is', async () => {
+    const client = new Redis(server.port)
+    await closing({ client, close: () => client.disconnect() }, async () => {
+      expect(await loseAnswer(server, client)).toEqual({ code: 'answered', used: 3 })
+    })
+  })
+
+  test('is waited for for ever by an ioredis that neither sends again nor gives up', async () => {
+    const client = new Redis({ port: server.port, autoResendUnfulfilledCommands: false })
+    await closing({ client, close: () => client.disconnect() }, async () => {
+      expect(await loseAnswer(server, client)).toEqual({ code: 'no answer', used: 2 })
+    })
+  })
+
+  test('is counted twice by an ioredis Cluster left as it is', async () => {
+    const client = new Cluster(ports())
+    await closing({ client, close: () => client.disconnect() }, async () => {
+      expect(await loseAnswer(node(), client)).toEqual({ code: 'answered', used: 3 })
+    })
+  })
 })

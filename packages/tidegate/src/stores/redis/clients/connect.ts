@@ -30,5 +30,5 @@ function describe(client: unknown): string {
   if (client === null || client === undefined) return String(client)
   if (client instanceof Promise) return 'a promise: await it'
   const name = Object.getPrototypeOf(client)?.constructor?.name
-  return `a ${typeof client}${typeof client === 'object' && name ? ` (${name})` : ''}`
+  return `${typeof client === 'object' ? 'an' : 'a'} ${typeof client}${typeof client === 'object' && name ? ` (${name})` : ''}`
 }

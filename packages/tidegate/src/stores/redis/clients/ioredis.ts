@@ -5,6 +5,9 @@ import { warnOnce } from './warning.ts'
 /** The settings of a connection that matter here, as ioredis and iovalkey name them. */
 interface ConnectionSettings {
   readonly autoResendUnfulfilledCommands?: boolean | undefined
+  readonly maxRetriesPerRequest?: number | null | undefined
+  /** Milliseconds. */
+  readonly commandTimeout?: number | undefined
 }
 
 /** What is looked at in the options of a `Redis` or a `Cluster`. */
@@ -33,31 +36,46 @@ export function isIoredis(client: unknown): client is IoredisClient {
 /** A Cluster finds the node by itself: it knows where the keys of EVALSHA stand. */
 export function fromIoredis(client: IoredisClient): Connection {
   const cluster = client.isCluster === true
-  warnOfResending(client.options ?? {}, cluster)
+  const settings = client.options ?? {}
+  if (cluster) checkCluster(settings)
+  else checkConnection(settings)
   return { cluster, send: (command, args) => client.call(command, args) }
 }
 
-/** A command that is sent again after a lost connection may have run before: it then counts twice. */
-function warnOfResending(settings: Settings, cluster: boolean): void {
-  const option = cluster
-    ? clusterOption(settings)
-    : resends(settings)
-      ? 'autoResendUnfulfilledCommands: false'
-      : undefined
-  if (option === undefined) return
-  const text =
-    'ioredis (or iovalkey) sends commands again after a broken connection, so that decisions in flight are counted twice; ' +
-    `make the ${cluster ? 'Cluster' : 'client'} with ${option}`
-  warnOnce('TIDEGATE_CLIENT_RESENDS', text)
+function checkConnection(settings: ConnectionSettings): void {
+  if (resends(settings)) warnOfResending('client', 'autoResendUnfulfilledCommands: false')
+  else if (forgets(settings)) warnOfForgetting()
 }
 
-/** The option that keeps a Cluster from sending again; undefined where it does not. */
-function clusterOption(settings: Settings): string | undefined {
-  if (settings.retryDelayOnFailover !== 0) return 'retryDelayOnFailover: 0'
+/** A Cluster drops the connections that it loses and rejects what they took, unless it is told to renew them. */
+function checkCluster(settings: Settings): void {
   const renews = typeof settings.clusterNodeRetryStrategy === 'function'
-  return renews && resends(settings.redisOptions) ? 'redisOptions: { autoResendUnfulfilledCommands: false }' : undefined
+  if (settings.retryDelayOnFailover !== 0) warnOfResending('Cluster', 'retryDelayOnFailover: 0')
+  else if (renews && resends(settings.redisOptions)) {
+    warnOfResending('Cluster', 'redisOptions: { autoResendUnfulfilledCommands: false }')
+  }
 }
 
 function resends(settings: ConnectionSettings | undefined): boolean {
   return settings?.autoResendUnfulfilledCommands !== false
+}
+
+/** A lost connection's commands are rejected after so many attempts to connect, and otherwise never settled. */
+function forgets({ maxRetriesPerRequest, commandTimeout }: ConnectionSettings): boolean {
+  return maxRetriesPerRequest !== 0 && !(typeof commandTimeout === 'number' && commandTimeout > 0)
+}
+
+/** A command that is sent again after a lost connection may have run before: it then counts twice. */
+function warnOfResending(what: 'client' | 'Cluster', option: string): void {
+  const text =
+    'ioredis (or iovalkey) sends commands again after a broken connection, so that decisions in flight are counted twice; ' +
+    `make the ${what} with ${option}`
+  warnOnce('TIDEGATE_CLIENT_RESENDS', text)
+}
+
+function warnOfForgetting(): void {
+  const text =
+    'ioredis (or iovalkey) neither sends again nor rejects what a broken connection took, so that decisions in flight ' +
+    'are never answered; make the client with maxRetriesPerRequest: 0, or with a commandTimeout'
+  warnOnce('TIDEGATE_CLIENT_FORGETS', text)
 }
