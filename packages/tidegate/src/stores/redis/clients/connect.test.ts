@@ -27,7 +27,7 @@ describe('a client', () => {
     const call = vi.fn(async () => 1)
     const connection = connect({ ...ioredis, call, options: settled })
     await connection.send('DEL', ['k'], 'k')
-    expect(call).toHaveBeenCalledWith('DEL', ['k'])
+    expect(call).toHaveBeenCalledWith('del', ['k'])
     expect(connection.cluster).toBe(false)
     expect(connect({ ...ioredis, isCluster: true, options: { retryDelayOnFailover: 0 } }).cluster).toBe(true)
   })

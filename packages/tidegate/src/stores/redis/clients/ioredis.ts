@@ -33,13 +33,13 @@ export function isIoredis(client: unknown): client is IoredisClient {
   return hasMethods(client, 'call', 'defineCommand')
 }
 
-/** A Cluster finds the node by itself: it knows where the keys of EVALSHA stand. */
+/** A Cluster finds the node by itself: it knows where the keys of `evalsha` stand, and iovalkey in small letters only. */
 export function fromIoredis(client: IoredisClient): Connection {
   const cluster = client.isCluster === true
   const settings = client.options ?? {}
   if (cluster) checkCluster(settings)
   else checkConnection(settings)
-  return { cluster, send: (command, args) => client.call(command, args) }
+  return { cluster, send: (command, args) => client.call(command.toLowerCase(), args) }
 }
 
 function checkConnection(settings: ConnectionSettings): void {
