@@ -39,7 +39,13 @@ const none = () => undefined
 Logger.init('error')
 
 const connection = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 }
-const clusterConnection = { retryDelayOnFailover: 0, retryDelayOnTryAgain: 10, redisOptions: connection }
+const clusterConnection = {
+  retryDelayOnFailover: 0,
+  retryDelayOnClusterDown: 0,
+  retryDelayOnTryAgain: 1,
+  maxRedirections: 5,
+  redisOptions: connection,
+}
 
 /** ioredis and its fork take the same options, so that one description makes the clients of both. */
 function ioredisKind(name: string, single: typeof Redis, cluster: typeof Cluster): ClientKind {

@@ -15,6 +15,8 @@ export interface ClusterService {
   readonly nodes: readonly ClusterNode[]
   /** Empties every node. */
   flush(): Promise<void>
+  /** How many error replies with the code, such as `MOVED`, all nodes have given so far. */
+  errorReplies(code: string): Promise<number>
   stop(): Promise<void>
 }
 
@@ -39,7 +41,12 @@ export async function startRedisCluster(part: RedisPart = 'redis-server'): Promi
     throw error
   }
   const flush = async () => void (await Promise.all(nodes.map(({ admin }) => admin.flushall())))
-  return { nodes, flush, stop }
+  const errorReplies = async (code: string) => {
+    const replies = await Promise.all(nodes.map(({ admin }) => admin.info('errorstats')))
+    const count = new RegExp(`errorstat_${code}:count=(\\d+)`)
+    return replies.reduce((sum, text) => sum + Number(count.exec(text)?.[1] ?? 0), 0)
+  }
+  return { nodes, flush, errorReplies, stop }
 }
 
 async function startNode(part: RedisPart, port: number, bus: number): Promise<ClusterNode> {

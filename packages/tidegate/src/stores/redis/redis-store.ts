@@ -10,7 +10,7 @@ import { Batcher } from './batcher.ts'
 import { connect, type RedisClient } from './clients/connect.ts'
 import type { Connection } from './connection.ts'
 import { decideAcrossSlots } from './decide-across-slots.ts'
-import { replyCode, retry } from './retry.ts'
+import { isMoving, retry } from './retry.ts'
 import { runScript } from './script.ts'
 import { decide } from './scripts.generated.ts'
 import { SlotBatcher } from './slot-batcher.ts'
@@ -76,7 +76,8 @@ class RedisStore implements Store {
     this.cluster = connection.cluster
     const { maxBatch, maxPending } = settings
     const options = { send: (batch: Pending[]) => this.#send(batch), maxBatch, maxPending }
-    this.#batcher = connection.cluster ? new SlotBatcher(options) : new Batcher(options)
+    const { cluster, keysApart = false } = connection
+    this.#batcher = cluster ? new SlotBatcher({ ...options, keysApart }) : new Batcher(options)
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
@@ -122,11 +123,10 @@ class RedisStore implements Store {
       const { clock } = this.#settings
       const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
       const attempt = () => runScript(this.#connection, decide, words)
-      const except = batch.length > 1 ? 'TRYAGAIN' : undefined
-      settleBatch(batch, await retry(attempt, { cluster: this.cluster, except }))
+      settleBatch(batch, await retry(attempt, { moving: this.cluster && batch.length === 1 }))
     } catch (error) {
       // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
-      if (batch.length > 1 && replyCode(error) === 'TRYAGAIN') {
+      if (this.cluster && batch.length > 1 && isMoving(error)) {
         await Promise.all(batch.map((pending) => this.#send([pending])))
         return
       }
@@ -137,7 +137,7 @@ class RedisStore implements Store {
 
   async #ask(command: string, args: string[], firstKey?: string): Promise<unknown> {
     try {
-      return await retry(() => this.#connection.send(command, args, firstKey), { cluster: this.cluster })
+      return await retry(() => this.#connection.send(command, args, firstKey), { moving: this.cluster })
     } catch (error) {
       throw unavailable(error)
     }

@@ -1,8 +1,8 @@
-/** Error replies that say that nothing was done, and that pass by themselves: of a restart, a failover, a migration. */
-const PASSING = new Set(['LOADING', 'READONLY', 'MASTERDOWN', 'CLUSTERDOWN', 'TRYAGAIN'])
+/** Error replies that say that nothing was done, and that pass by themselves: of a restart, of a failover. */
+const PASSING = new Set(['LOADING', 'READONLY', 'MASTERDOWN', 'CLUSTERDOWN'])
 
-/** Where a key is now. A cluster's client follows them, and gives up after some; of a single node they do not pass. */
-const REDIRECTIONS = new Set(['MOVED', 'ASK'])
+/** The same of a slot of a cluster that moves. Clients follow MOVED and ASK themselves, and give up after some. */
+const MOVING = new Set(['TRYAGAIN', 'MOVED', 'ASK'])
 
 /** Milliseconds before each further attempt, 500 altogether: what a failover or a slot's migration may take. */
 export const PAUSES: readonly number[] = [10, 20, 40, 80, 150, 200]
@@ -16,11 +16,14 @@ export function replyCode(error: unknown): string {
   return /^\S*/.exec(message.replace(GIVEN_UP, ''))?.[0] ?? ''
 }
 
+/** True where nothing was done because the keys' slot is on the move. */
+export function isMoving(error: unknown): boolean {
+  return MOVING.has(replyCode(error))
+}
+
 export interface RetryOptions {
-  /** Whether redirections are tried again. */
-  readonly cluster: boolean
-  /** A code that is not waited for, because the caller knows better than to send the same again. */
-  readonly except?: string | undefined
+  /** Whether a slot on the move is waited for. Outside of a cluster that does not help. */
+  readonly moving: boolean
   /** Milliseconds before each further attempt. Default: `PAUSES`. */
   readonly pauses?: readonly number[]
 }
@@ -29,18 +32,14 @@ export interface RetryOptions {
  * Attempts again, a few times with growing pauses, what was answered with an error that says that nothing was done.
  * Never after a lost connection or a timeout: the command may have run, and would count twice.
  */
-export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  for (const pause of options.pauses ?? PAUSES) {
+export async function retry<T>(attempt: () => Promise<T>, { moving, pauses = PAUSES }: RetryOptions): Promise<T> {
+  for (const pause of pauses) {
     try {
       return await attempt()
     } catch (error) {
-      if (!passes(replyCode(error), options)) throw error
+      if (!PASSING.has(replyCode(error)) && !(moving && isMoving(error))) throw error
     }
     await new Promise<void>((resolve) => setTimeout(resolve, pause))
   }
   return attempt()
-}
-
-function passes(code: string, { cluster, except }: RetryOptions): boolean {
-  return code !== except && (PASSING.has(code) || (cluster && REDIRECTIONS.has(code)))
 }

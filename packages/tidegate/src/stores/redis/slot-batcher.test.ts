@@ -11,14 +11,14 @@ const request = (key: string): Pending => ({
 })
 
 /** A batcher whose batches stay in flight until they are let go. */
-function open(maxPending: number) {
+function open(maxPending: number, keysApart = false) {
   const batches: string[][] = []
   const arrivals: (() => void)[] = []
   const send = (batch: Pending[]) => {
     batches.push(batch.map(({ keys }) => keys[0] as string))
     return new Promise<void>((resolve) => arrivals.push(resolve))
   }
-  return { batcher: new SlotBatcher({ send, maxBatch: 32, maxPending }), batches, arrivals }
+  return { batcher: new SlotBatcher({ send, maxBatch: 32, maxPending, keysApart }), batches, arrivals }
 }
 
 test('requests of one slot travel together, of different slots apart', async () => {
@@ -27,6 +27,13 @@ test('requests of one slot travel together, of different slots apart', async () 
   expect(batches).toEqual([['{a}1'], ['{b}1']])
   batcher.flush()
   expect(batches.slice(2)).toEqual([['{a}2', '{a}3'], ['{b}2']])
+})
+
+test('where keys may be apart, only requests for the same keys travel together', async () => {
+  const { batcher, batches } = open(100, true)
+  for (const key of ['{a}1', '{a}1', '{a}2', '{a}1', '{a}2']) batcher.add(request(key))
+  batcher.flush()
+  expect(batches).toEqual([['{a}1'], ['{a}1', '{a}1'], ['{a}2', '{a}2']])
 })
 
 test('what may wait is bounded over all slots, and freed by answers', async () => {

@@ -2,17 +2,22 @@ import type { Pending } from './batch.ts'
 import { Batcher, type BatcherOptions, overloaded } from './batcher.ts'
 import { hashSlot } from './hash-slot.ts'
 
+export interface SlotBatcherOptions extends BatcherOptions {
+  /** Whether a batch may only have requests for the same keys (`Connection.keysApart`). */
+  readonly keysApart: boolean
+}
+
 /**
  * Batches for a cluster: one batcher for each slot that has been asked for, since one script call has its keys in
  * one slot. `maxPending` bounds the requests of all of them together.
  */
 export class SlotBatcher {
-  readonly #options: BatcherOptions
+  readonly #options: SlotBatcherOptions
   /** At most one for each of the 16,384 slots. */
   readonly #batchers = new Map<number, Batcher>()
   #requests = 0
 
-  constructor(options: BatcherOptions) {
+  constructor(options: SlotBatcherOptions) {
     this.#options = options
   }
 
@@ -41,7 +46,21 @@ export class SlotBatcher {
   }
 
   async #send(batch: Pending[]): Promise<void> {
-    await this.#options.send(batch)
+    const { send, keysApart } = this.#options
+    if (keysApart) await Promise.all(byKeys(batch).map(send))
+    else await send(batch)
     this.#requests -= batch.length
   }
+}
+
+/** The requests of a batch for the same keys, in their order. */
+function byKeys(batch: readonly Pending[]): Pending[][] {
+  const groups = new Map<string, Pending[]>()
+  for (const pending of batch) {
+    const keys = pending.keys.join('\n')
+    const group = groups.get(keys)
+    if (group === undefined) groups.set(keys, [pending])
+    else group.push(pending)
+  }
+  return [...groups.values()]
 }

@@ -13,7 +13,10 @@ export function isGlide(client: unknown): client is GlideClient {
 /** GLIDE's `Decoder.String`, whatever the client's `defaultDecoder`. */
 const STRING_DECODER = 1
 
-/** A cluster client finds the node by itself: it knows where the keys of EVALSHA stand. */
+/**
+ * A cluster client finds the node by itself: it knows where the keys of EVALSHA stand. TRYAGAIN it tries again with
+ * pauses that double, until `requestTimeout` is over and the error is no longer told from a lost answer.
+ */
 export function fromGlide(client: GlideClient): Connection {
   const send = async (command: string, args: string[]) => {
     try {
@@ -22,7 +25,7 @@ export function fromGlide(client: GlideClient): Connection {
       throw asReplied(error)
     }
   }
-  return { cluster: hasMethods(client, 'fcallWithRoute'), send }
+  return { cluster: hasMethods(client, 'fcallWithRoute'), keysApart: true, send }
 }
 
 /** GLIDE names the codes of error replies its own way: `An error was signalled by the server: - NoScriptError: …`. */
