@@ -10,10 +10,15 @@ export interface OpenClient {
   close(): void
 }
 
+/** A user of the server's ACL. */
+export interface User {
+  readonly username: string
+  readonly password: string
+}
+
 /** How to reach one server, besides its port. */
 export interface Access {
-  readonly username?: string
-  readonly password?: string
+  readonly user?: User
   /** The certificate of the authority to trust, PEM; undefined for plain TCP. */
   readonly authority?: string
 }
@@ -27,7 +32,7 @@ export interface Address {
 export interface ClientKind {
   readonly name: string
   single(port: number, access?: Access): Promise<OpenClient>
-  cluster(ports: readonly number[]): Promise<OpenClient>
+  cluster(ports: readonly number[], user?: User): Promise<OpenClient>
   /** Undefined where the client knows no Sentinel. */
   readonly sentinel?: (sentinels: readonly Address[], name: string) => Promise<OpenClient>
 }
@@ -44,7 +49,6 @@ const clusterConnection = {
   retryDelayOnClusterDown: 0,
   retryDelayOnTryAgain: 1,
   maxRedirections: 5,
-  redisOptions: connection,
 }
 
 /** ioredis and its fork take the same options, so that one description makes the clients of both. */
@@ -56,25 +60,30 @@ function ioredisKind(name: string, single: typeof Redis, cluster: typeof Cluster
   }
   return {
     name,
-    single: (port, { authority, ...user } = {}) => {
+    single: (port, { authority, user } = {}) => {
       const tls = authority === undefined ? {} : { tls: { ca: authority } }
       return opened(new single({ host: HOST, port, ...connection, ...user, ...tls }))
     },
-    cluster: (ports) => opened(new cluster(addresses(ports), clusterConnection)),
-    sentinel: (sentinels, name) => opened(new single({ sentinels: [...sentinels], name, ...connection })),
+    cluster: (ports, user) => {
+      const redisOptions = { ...connection, ...user }
+      return opened(new cluster(addresses(ports), { ...clusterConnection, redisOptions }))
+    },
+    sentinel: (sentinels, name) =>
+      opened(new single({ sentinels: [...sentinels], name, failoverDetector: true, ...connection })),
   }
 }
 
 const nodeRedis: ClientKind = {
   name: 'node-redis',
-  single: async (port, { authority, ...user } = {}) => {
+  single: async (port, { authority, user } = {}) => {
     const tls = authority === undefined ? {} : { tls: true as const, ca: authority }
     const client = createClient({ ...user, socket: { host: HOST, port, ...tls } })
     await client.on('error', none).connect()
     return { client, close: () => client.destroy() }
   },
-  cluster: async (ports) => {
-    const client = createCluster({ rootNodes: addresses(ports).map((socket) => ({ socket })) })
+  cluster: async (ports, user) => {
+    const rootNodes = addresses(ports).map((socket) => ({ socket, ...user }))
+    const client = createCluster({ rootNodes, defaults: { ...user } })
     await client.on('error', none).connect()
     return { client, close: () => client.destroy() }
   },
@@ -87,20 +96,22 @@ const nodeRedis: ClientKind = {
 
 const glide: ClientKind = {
   name: 'GLIDE',
-  single: async (port, { authority, username, password } = {}) => {
-    const user = password === undefined ? {} : { credentials: { username: username ?? 'default', password } }
+  single: async (port, { authority, user } = {}) => {
+    const credentials = user === undefined ? {} : { credentials: user }
     const trusted = { advancedConfiguration: { tlsAdvancedConfiguration: { rootCertificates: authority ?? '' } } }
     const tls = authority === undefined ? {} : { useTLS: true, ...trusted }
     const client = await GlideClient.createClient({
       addresses: addresses([port]),
       requestTimeout: 2000,
-      ...user,
+      ...credentials,
       ...tls,
     })
     return { client, close: () => client.close() }
   },
-  cluster: async (ports) => {
-    const client = await GlideClusterClient.createClient({ addresses: addresses(ports), requestTimeout: 2000 })
+  cluster: async (ports, user) => {
+    const credentials = user === undefined ? {} : { credentials: user }
+    const options = { addresses: addresses(ports), requestTimeout: 2000, ...credentials }
+    const client = await GlideClusterClient.createClient(options)
     return { client, close: () => client.close() }
   },
 }

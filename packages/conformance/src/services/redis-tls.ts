@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { startRedis } from './redis.ts'
@@ -10,15 +10,17 @@ export interface TlsService extends Service {
   readonly authority: string
 }
 
+const STRONG = { keyType: 'ec', algorithm: 'sha256' } as const
+
 /** A Redis that serves TLS at `tlsPort`, with a certificate for 127.0.0.1 and localhost made for this one test. */
 export async function startRedisTls(): Promise<TlsService> {
   const tlsPort = await freePort()
   const authority = await generate([{ name: 'commonName', value: 'Tidegate test authority' }], {
-    keyType: 'ec',
+    ...STRONG,
     extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
   })
   const server = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
+    ...STRONG,
     ca: { key: authority.private, cert: authority.cert },
   })
   const folder = await temporaryFolder('certificates')
@@ -27,5 +29,9 @@ export async function startRedisTls(): Promise<TlsService> {
   const options = ['--tls-port', String(tlsPort), '--tls-auth-clients', 'no']
   options.push('--tls-ca-cert-file', join(folder, 'ca.pem'), '--tls-cert-file', join(folder, 'cert.pem'))
   const service = await startRedis([...options, '--tls-key-file', join(folder, 'key.pem')])
-  return { ...service, tlsPort, authority: authority.cert }
+  const stop = async (signal?: NodeJS.Signals) => {
+    await service.stop(signal)
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { ...service, stop, tlsPort, authority: authority.cert }
 }

@@ -13,8 +13,10 @@ export interface SentinelService {
   readonly servers: readonly Service[]
   /** The port of the primary, as the Sentinels have it. */
   primaryPort(): Promise<number>
-  /** Asks for a failover, and waits until another server is the primary. */
+  /** Asks for a failover, and waits until another server is the primary, and the former one its replica. */
   failOver(): Promise<void>
+  /** Waits until the primary has a replica that is up to date, and so another failover can be. */
+  replicated(): Promise<void>
   /** Waits until the other server than the one at `port` is the primary, and says so itself. */
   settled(port: number): Promise<void>
   stop(): Promise<void>
@@ -57,9 +59,17 @@ export async function startSentinel(): Promise<SentinelService> {
     // Refused while the replica is not yet known as good after an earlier failover.
     await waitFor('a failover', async () => (await sentinel.call('SENTINEL', 'FAILOVER', SENTINEL_NAME)) === 'OK')
     await settled(before)
+    // As the Sentinels would after ten seconds; but they would close its connections too, and so be of help to clients.
+    const now = await primaryPort()
+    await asking(before, (server) => server.replicaof(HOST, now))
   }
+  const replicated = () =>
+    waitFor('a replica', async () => {
+      const info = await asking(await primaryPort(), (server) => server.info('replication'))
+      return info.includes('state=online')
+    })
   const sentinels = sentinelPorts.map((port) => ({ host: HOST, port }))
-  return { sentinels, servers: started.slice(0, 2), primaryPort, failOver, settled, stop }
+  return { sentinels, servers: started.slice(0, 2), primaryPort, failOver, replicated, settled, stop }
 }
 
 /** A Sentinel writes what it learns into its configuration, so that it needs a file of its own. */
@@ -89,10 +99,15 @@ async function ready(sentinel: Redis, count: number): Promise<void> {
 }
 
 async function isPrimary(port: number): Promise<boolean> {
-  const admin = administrate(port)
+  const [role] = (await asking(port, (server) => server.call('ROLE'))) as unknown[]
+  return role === 'master'
+}
+
+async function asking<T>(port: number, question: (server: Redis) => Promise<T>): Promise<T> {
+  const server = administrate(port)
   try {
-    return String(((await admin.call('ROLE')) as unknown[])[0]) === 'master'
+    return await question(server)
   } finally {
-    admin.disconnect()
+    server.disconnect()
   }
 }
