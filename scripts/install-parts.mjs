@@ -62,10 +62,14 @@ function isBookworm() {
   return existsSync(release) && readFileSync(release, 'utf8').includes(`VERSION_CODENAME=${backports.codename}\n`)
 }
 
-/** Makes what is to be installed known to apt. */
+/** Those of the packages that apt can install, with the backports where they are needed. */
 function findPackages(packages) {
   aptGet('update', '-qq')
-  if (packages.every(isAvailable) || !isBookworm() || existsSync(backports.file)) return
+  if (!packages.every(isAvailable) && isBookworm() && !existsSync(backports.file)) addBackports()
+  return packages.filter(isAvailable)
+}
+
+function addBackports() {
   writeFileSync(backports.file, backports.source)
   try {
     aptGet('update', '-qq')
@@ -87,8 +91,8 @@ function install(packages) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, listen)
   try {
     if (forbids) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-    findPackages(packages)
-    aptGet('install', '-y', '-qq', '--no-install-recommends', ...packages)
+    const found = findPackages(packages)
+    if (found.length > 0) aptGet('install', '-y', '-qq', '--no-install-recommends', ...found)
   } finally {
     allowAgain()
     for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, listen)
@@ -108,7 +112,7 @@ if (missing.length > 0) {
     try {
       install(packages)
       const still = missingParts().map(({ binary }) => binary)
-      if (still.length > 0) reason = `installed, but not found: ${still.join(', ')}`
+      if (still.length > 0) reason = `not there after the installation: ${still.join(', ')}`
     } catch (error) {
       reason = error.message
     }
@@ -116,6 +120,7 @@ if (missing.length > 0) {
   if (reason !== undefined) {
     const names = missing.map(({ binary }) => binary).join(', ')
     console.error(`Tests need ${names}: ${reason}. As root on Debian or Ubuntu run\n  ${command}`)
+    if (isBookworm()) console.error(`Debian 12 has valkey-server in ${backports.codename}-backports.`)
     if (isRequired) process.exit(1)
     console.error('Until then the tests that need them are skipped.')
   }
