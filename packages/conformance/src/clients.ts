@@ -43,6 +43,7 @@ const none = () => undefined
 
 Logger.init('error')
 
+const unqueued = { enableOfflineQueue: false }
 const connection = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 }
 const clusterConnection = {
   retryDelayOnFailover: 0,
@@ -62,14 +63,14 @@ function ioredisKind(name: string, single: typeof Redis, cluster: typeof Cluster
     name,
     single: (port, { authority, user } = {}) => {
       const tls = authority === undefined ? {} : { tls: { ca: authority } }
-      return opened(new single({ host: HOST, port, ...connection, ...user, ...tls }))
+      return opened(new single({ host: HOST, port, ...connection, ...unqueued, ...user, ...tls }))
     },
     cluster: (ports, user) => {
       const redisOptions = { ...connection, ...user }
       return opened(new cluster(addresses(ports), { ...clusterConnection, redisOptions }))
     },
     sentinel: (sentinels, name) =>
-      opened(new single({ sentinels: [...sentinels], name, failoverDetector: true, ...connection })),
+      opened(new single({ sentinels: [...sentinels], name, failoverDetector: true, ...connection, ...unqueued })),
   }
 }
 
@@ -77,7 +78,7 @@ const nodeRedis: ClientKind = {
   name: 'node-redis',
   single: async (port, { authority, user } = {}) => {
     const tls = authority === undefined ? {} : { tls: true as const, ca: authority }
-    const client = createClient({ ...user, socket: { host: HOST, port, ...tls } })
+    const client = createClient({ disableOfflineQueue: true, ...user, socket: { host: HOST, port, ...tls } })
     await client.on('error', none).connect()
     return { client, close: () => client.destroy() }
   },

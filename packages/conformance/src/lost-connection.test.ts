@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { platform } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { createLimiter } from 'tidegate'
@@ -9,6 +11,7 @@ import { administrate, startRedis } from './services/redis.ts'
 import { type ClusterService, startRedisCluster } from './services/redis-cluster.ts'
 import { SENTINEL_NAME, type SentinelService, startSentinel } from './services/sentinel.ts'
 import type { Service } from './services/service.ts'
+import { waitFor } from './services/wait-for.ts'
 
 const skipped = findPart('redis-server') === undefined
 
@@ -24,7 +27,7 @@ async function loseAnswer({ process, port }: Service, client: RedisClient): Prom
     await admin.flushall()
     await limiter.limit('k')
     process.kill('SIGSTOP')
-    await sleep(50)
+    await stopped(process.pid as number)
     const lost = limiter.limit('k')
     const code = lost.then(
       () => 'answered',
@@ -42,6 +45,12 @@ async function loseAnswer({ process, port }: Service, client: RedisClient): Prom
     process.kill('SIGCONT')
     admin.disconnect()
   }
+}
+
+/** A server that has been told to stop and is not yet at rest would read the decision before the order. */
+async function stopped(pid: number): Promise<void> {
+  if (platform !== 'linux') return void (await sleep(500))
+  await waitFor('a server at rest', async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).includes(') T '))
 }
 
 async function closing<T>({ client, close }: OpenClient, use: (client: RedisClient) => Promise<T>): Promise<T> {
