@@ -15,6 +15,18 @@ const parts = Object.entries(list).map(([binary, name]) => ({ binary, package: n
 const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/local/sbin', '/usr/sbin', '/sbin']
 const policy = '/usr/sbin/policy-rc.d'
 
+/** Debian 12 itself has no Valkey; its backports have. Packages of backports are taken only where nothing else has them. */
+const backports = {
+  codename: 'bookworm',
+  file: '/etc/apt/sources.list.d/tidegate-backports.sources',
+  source: `Types: deb
+URIs: http://deb.debian.org/debian
+Suites: bookworm-backports
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+`,
+}
+
 function isInstalled(binary) {
   return folders.some((folder) => {
     try {
@@ -36,6 +48,38 @@ function aptGet(...args) {
   if (status !== 0) throw new Error(`apt-get ${args[0]} failed${error === undefined ? '' : `: ${error.message}`}`)
 }
 
+/** True where apt, as it stands, can install the package. */
+function isAvailable(name) {
+  const { status, stdout } = spawnSync('apt-cache', ['policy', name], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+  return status === 0 && /^\s*Candidate: (?!\(none\))/m.test(stdout)
+}
+
+function isBookworm() {
+  const release = '/etc/os-release'
+  return existsSync(release) && readFileSync(release, 'utf8').includes(`VERSION_CODENAME=${backports.codename}\n`)
+}
+
+/** Those of the packages that apt can install, with the backports where they are needed. */
+function findPackages(packages) {
+  aptGet('update', '-qq')
+  if (!packages.every(isAvailable) && isBookworm() && !existsSync(backports.file)) addBackports()
+  return packages.filter(isAvailable)
+}
+
+function addBackports() {
+  writeFileSync(backports.file, backports.source)
+  try {
+    aptGet('update', '-qq')
+  } catch (error) {
+    // A source that cannot be read would fail every later update of this machine.
+    rmSync(backports.file, { force: true })
+    throw error
+  }
+}
+
 /** Installs with service starts forbidden for as long as it takes, whatever comes of it. */
 function install(packages) {
   const forbids = !existsSync(policy)
@@ -47,8 +91,8 @@ function install(packages) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, listen)
   try {
     if (forbids) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-    aptGet('update', '-qq')
-    aptGet('install', '-y', '-qq', '--no-install-recommends', ...packages)
+    const found = findPackages(packages)
+    if (found.length > 0) aptGet('install', '-y', '-qq', '--no-install-recommends', ...found)
   } finally {
     allowAgain()
     for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, listen)
@@ -68,7 +112,7 @@ if (missing.length > 0) {
     try {
       install(packages)
       const still = missingParts().map(({ binary }) => binary)
-      if (still.length > 0) reason = `installed, but not found: ${still.join(', ')}`
+      if (still.length > 0) reason = `not there after the installation: ${still.join(', ')}`
     } catch (error) {
       reason = error.message
     }
@@ -76,6 +120,7 @@ if (missing.length > 0) {
   if (reason !== undefined) {
     const names = missing.map(({ binary }) => binary).join(', ')
     console.error(`Tests need ${names}: ${reason}. As root on Debian or Ubuntu run\n  ${command}`)
+    if (isBookworm()) console.error(`Debian 12 has valkey-server in ${backports.codename}-backports.`)
     if (isRequired) process.exit(1)
     console.error('Until then the tests that need them are skipped.')
   }

@@ -34,15 +34,19 @@ function run(environment: Record<string, string> = {}) {
 
 const asked = () => readFileSync(join(folder, 'asked'), 'utf8')
 const note = [`echo "$* policy:$(test -x ${policy} && echo yes)" >> "$(dirname "$0")/asked"`]
-const bringRedis = ['case $1 in install) d=$(dirname "$0"); cp "$0" "$d/redis-server"; cp "$0" "$d/nginx" ;; esac']
+const bringRedis = [
+  'case $1 in install) d=$(dirname "$0"); cp "$0" "$d/redis-server"; cp "$0" "$d/valkey-server"; cp "$0" "$d/nginx" ;; esac',
+]
+const known = (candidate = '1.0') => put('apt-cache', `echo "  Candidate: ${candidate}"`)
 const tools = () => {
+  known()
   for (const name of ['dirname', 'cp']) put(name, `exec /bin/${name} "$@"`)
   if (!existsSync('/bin/dirname')) put('dirname', 'exec /usr/bin/dirname "$@"')
 }
 
 describe('install-parts', () => {
   it('is quiet where nothing is missing', () => {
-    for (const name of ['redis-server', 'nginx']) put(name, 'exit 0')
+    for (const name of ['redis-server', 'valkey-server', 'nginx']) put(name, 'exit 0')
     expect(run({ CI: '1' })).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
@@ -83,6 +87,43 @@ describe('install-parts', () => {
     put('apt-get', ...note)
     const { status, stderr } = run({ CI: '1' })
     expect(status).toBe(1)
-    expect(stderr).toContain('installed, but not found: redis-server')
+    expect(stderr).toContain('not there after the installation: redis-server')
+  })
+
+  describe.runIf(isRoot && readFileSync('/etc/os-release', 'utf8').includes('bookworm'))('on Debian 12', () => {
+    const source = '/etc/apt/sources.list.d/tidegate-backports.sources'
+    let before: string | undefined
+    beforeEach(() => {
+      before = existsSync(source) ? readFileSync(source, 'utf8') : undefined
+      rmSync(source, { force: true })
+      tools()
+      known('(none)')
+    })
+    afterEach(() => {
+      if (before === undefined) rmSync(source, { force: true })
+      else writeFileSync(source, before)
+    })
+
+    it('adds the backports where a package is nowhere else', () => {
+      put('apt-get', ...note)
+      run()
+      expect(asked()).toMatch(/^update .*\nupdate .*\n$/)
+      expect(readFileSync(source, 'utf8')).toContain('Suites: bookworm-backports\n')
+    })
+
+    it('installs what apt knows where it does not know everything', () => {
+      tools()
+      put('apt-cache', 'case $2 in valkey-server) c="(none)" ;; *) c=1.0 ;; esac', 'echo "  Candidate: $c"')
+      put('apt-get', ...note)
+      const { stderr } = run()
+      expect(asked()).toMatch(/install -y .* redis-server( nginx)? policy/)
+      expect(stderr).toContain('valkey-server')
+    })
+
+    it('leaves no source behind that cannot be read', () => {
+      put('apt-get', ...note, `test ! -e ${source}`)
+      expect(run().stderr).toContain('apt-get update failed')
+      expect(existsSync(source)).toBe(false)
+    })
   })
 })

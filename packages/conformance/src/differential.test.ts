@@ -2,13 +2,12 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { compare } from './differential.ts'
 import { sequences } from './sequence.ts'
-import { type StoreUnderTest, storeKinds } from './stores.ts'
+import { clusterKinds, type StoreUnderTest, storeKinds } from './stores.ts'
 
 /** `long-run.ts` takes the same road for as long as one likes. */
-const STEPS = 50_000
 const LONGEST = 260
 
-for (const kind of storeKinds) {
+for (const kind of [...storeKinds, ...clusterKinds]) {
   describe.skipIf(kind.skipped !== undefined)(`differential: ${kind.name} ${kind.skipped ?? ''}`, () => {
     let under: StoreUnderTest
     beforeAll(async () => {
@@ -22,7 +21,7 @@ for (const kind of storeKinds) {
         await compare(sequence, (clock) => under.open(clock))
         steps += sequence.steps.length
       })
-      while (steps < STEPS) await fc.assert(agreeing, { numRuns: 50 })
+      while (steps < kind.steps) await fc.assert(agreeing, { numRuns: 25 })
     })
   })
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { createLimiter, type Limiter } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type StoreUnderTest, storeKinds } from './stores.ts'
+import { clusterKinds, type StoreUnderTest, storeKinds } from './stores.ts'
 
 const quota = fc.record({ limit: fc.integer({ min: 1, max: 40 }), window: fc.integer({ min: 1, max: 300 }) })
 const requests = fc.array(fc.record({ after: fc.integer({ min: 0, max: 12 }), cost: fc.integer({ min: 1, max: 9 }) }), {
@@ -9,7 +9,7 @@ const requests = fc.array(fc.record({ after: fc.integer({ min: 0, max: 12 }), co
   maxLength: 60,
 })
 
-for (const kind of storeKinds) {
+for (const kind of [...storeKinds, ...clusterKinds]) {
   describe.skipIf(kind.skipped !== undefined)(`properties: ${kind.name} ${kind.skipped ?? ''}`, () => {
     let under: StoreUnderTest
     let now = 1000

@@ -1,8 +1,8 @@
 import { createGate, createLimiter, TidegateError } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type StoreUnderTest, storeKinds } from './stores.ts'
+import { clusterKinds, type StoreUnderTest, storeKinds } from './stores.ts'
 
-for (const kind of storeKinds) {
+for (const kind of [...storeKinds, ...clusterKinds]) {
   describe.skipIf(kind.skipped !== undefined)(`store: ${kind.name} ${kind.skipped ?? ''}`, () => {
     let under: StoreUnderTest
     beforeAll(async () => {

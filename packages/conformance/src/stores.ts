@@ -1,10 +1,10 @@
-import { Redis } from 'ioredis'
-import { createClient } from 'redis'
 import { memoryStore } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
 import type { Clock, Store } from 'tidegate/store'
+import { type ClientKind, glide, ioredis, iovalkey, nodeRedis } from './clients.ts'
 import { findPart, howToInstall } from './services/parts.ts'
-import { startRedis } from './services/redis.ts'
+import { administrate, type RedisPart, startServer } from './services/redis.ts'
+import { startRedisCluster } from './services/redis-cluster.ts'
 
 /** A store under test, driven by a clock of the test's own or, without one, by its own. */
 export interface StoreUnderTest {
@@ -17,52 +17,87 @@ export interface StoreKind {
   readonly name: string
   /** Why it cannot be tested here; undefined where it can. */
   readonly skipped: string | undefined
+  /** True where only keys of one hash slot can be decided together. */
+  readonly cluster: boolean
+  /** How many random steps of it `npm test` compares: every kind some, those with an engine of their own many. */
+  readonly steps: number
   start(): Promise<StoreUnderTest>
 }
 
-const withoutRedis = findPart('redis-server') === undefined ? howToInstall('redis-server') : undefined
-
-/** Every store that the suite runs on. */
+/** Every store of one place. */
 export const storeKinds: readonly StoreKind[] = [
-  { name: 'memory', skipped: undefined, start: async () => startMemory() },
-  { name: 'Redis through ioredis', skipped: withoutRedis, start: startIoredis },
-  { name: 'Redis through node-redis', skipped: withoutRedis, start: startNodeRedis },
+  { name: 'memory', skipped: undefined, cluster: false, steps: 50_000, start: startMemory },
+  single('Redis', 'redis-server', ioredis, 50_000),
+  single('Redis', 'redis-server', iovalkey, 5_000),
+  single('Redis', 'redis-server', nodeRedis, 10_000),
+  single('Redis', 'redis-server', glide, 5_000),
+  single('Valkey', 'valkey-server', iovalkey, 10_000),
+  single('Valkey', 'valkey-server', glide, 5_000),
 ]
 
-function startMemory(): StoreUnderTest {
+/** Every store whose keys are spread over nodes by their hash slot. */
+export const clusterKinds: readonly StoreKind[] = [
+  cluster(ioredis, 10_000),
+  cluster(iovalkey, 5_000),
+  cluster(nodeRedis, 5_000),
+  cluster(glide, 5_000),
+]
+
+/** `Redis through ioredis`, on a server of its own. */
+function single(server: string, part: RedisPart, client: ClientKind, steps: number): StoreKind {
+  const start = async () => {
+    const service = await startServer(part)
+    const admin = administrate(service.port)
+    const opened = await client.single(service.port)
+    return underTest(opened.client, {
+      empty: () => admin.flushall(),
+      stop: async () => {
+        opened.close()
+        admin.disconnect()
+        await service.stop()
+      },
+    })
+  }
+  return { name: `${server} through ${client.name}`, skipped: without(part), cluster: false, steps, start }
+}
+
+/** `Redis Cluster through ioredis`, on three masters of its own. */
+function cluster(client: ClientKind, steps: number): StoreKind {
+  const start = async () => {
+    const service = await startRedisCluster()
+    const opened = await client.cluster(service.nodes.map(({ port }) => port))
+    return underTest(opened.client, {
+      empty: () => service.flush(),
+      stop: async () => {
+        opened.close()
+        await service.stop()
+      },
+    })
+  }
+  const name = `Redis Cluster through ${client.name}`
+  return { name, skipped: without('redis-server'), cluster: true, steps, start }
+}
+
+function without(part: RedisPart): string | undefined {
+  return findPart(part) === undefined ? howToInstall(part) : undefined
+}
+
+async function startMemory(): Promise<StoreUnderTest> {
   return {
     open: async (clock) => memoryStore(clock === undefined ? {} : { clock }),
     close: async () => undefined,
   }
 }
 
-async function startIoredis(): Promise<StoreUnderTest> {
-  const server = await startRedis()
-  const client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
+function underTest(
+  client: Parameters<typeof redisStore>[0],
+  { empty, stop }: { empty: () => Promise<unknown>; stop: () => Promise<void> },
+): StoreUnderTest {
   return {
     open: async (clock) => {
-      await client.flushall()
+      await empty()
       return redisStore(client, clock === undefined ? {} : { clock })
     },
-    close: async () => {
-      client.disconnect()
-      await server.stop()
-    },
-  }
-}
-
-async function startNodeRedis(): Promise<StoreUnderTest> {
-  const server = await startRedis()
-  const client = createClient({ url: `redis://127.0.0.1:${server.port}` })
-  await client.connect()
-  return {
-    open: async (clock) => {
-      await client.flushAll()
-      return redisStore(client, clock === undefined ? {} : { clock })
-    },
-    close: async () => {
-      client.destroy()
-      await server.stop()
-    },
+    close: stop,
   }
 }

@@ -1,13 +1,13 @@
 import { createGate, type Decision, type Gate } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type StoreUnderTest, storeKinds } from './stores.ts'
+import { clusterKinds, type StoreUnderTest, storeKinds } from './stores.ts'
 import { readVectors, rulesOf, type VectorStep } from './vectors.ts'
 
 const vectors = readVectors()
 
 test('the vectors are there', () => expect(vectors.length).toBeGreaterThanOrEqual(35))
 
-for (const kind of storeKinds) {
+for (const kind of [...storeKinds, ...clusterKinds]) {
   describe.skipIf(kind.skipped !== undefined)(`vectors: ${kind.name} ${kind.skipped ?? ''}`, () => {
     let under: StoreUnderTest
     beforeAll(async () => {

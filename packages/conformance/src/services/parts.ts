@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A program that tests start for real. */
-export type Part = 'redis-server' | 'nginx'
+export type Part = 'redis-server' | 'valkey-server' | 'nginx'
 
 /** The Debian package that holds each; `npm test` installs them from the same list. */
 const PARTS: Record<Part, string> = JSON.parse(readFileSync(join(import.meta.dirname, '../../parts.json'), 'utf8'))

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,12 +18,19 @@ const START_MS = 10_000
 
 /** A TCP port of loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  const [port] = await freePorts(1)
+  return port as number
+}
+
+/** Different TCP ports of loopback, all of them free a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  for (const server of servers) {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  }
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) await new Promise((resolve) => server.close(resolve))
+  return ports
 }
 
 /** A new folder for one service. */

@@ -30,12 +30,7 @@ export class Batcher {
   /** @throws TidegateError `ERR_STORE_OVERLOADED` */
   add(pending: Pending): void {
     const { maxBatch, maxPending } = this.#options
-    if (this.#requests >= maxPending) {
-      throw new TidegateError(
-        'ERR_STORE_OVERLOADED',
-        `Redis: ${maxPending} decisions are waiting for an answer already`,
-      )
-    }
+    if (this.#requests >= maxPending) throw overloaded(maxPending)
     // What would not fit goes in a batch of its own. Only a request with more keys than a batch may have makes a larger one.
     if (this.#queuedKeys + pending.keys.length > maxBatch) this.flush()
     this.#requests++
@@ -76,6 +71,10 @@ export class Batcher {
     this.#scheduled = false
     this.flush()
   }
+}
+
+export function overloaded(maxPending: number): TidegateError {
+  return new TidegateError('ERR_STORE_OVERLOADED', `Redis: ${maxPending} decisions are waiting for an answer already`)
 }
 
 /** From this many keys on a batch is worth its own way. */

@@ -12,7 +12,15 @@ const { rules } = createGate({
     { name: 'c', key: ['user'], limit: 3, window: 1000 },
   ],
 })
-const groups = [[0, 2], [1]]
+
+/** The first and the third check share a slot. */
+function sharesOf(checks: readonly Check[]) {
+  const [a, b, c] = checks as [Check, Check, Check]
+  return [
+    { checks: [a, c], places: [0, 2] },
+    { checks: [b], places: [1] },
+  ]
+}
 
 /** Two slots, each a memory store, of which `between` can take something between the asking and the charging. */
 function slots(between: (phase: number, store: SlotStore) => Promise<void> = async () => undefined) {
@@ -48,7 +56,7 @@ function slots(between: (phase: number, store: SlotStore) => Promise<void> = asy
 describe('a request whose checks lie in several slots', () => {
   test('is charged in all of them, and answered in the order of the rules', async () => {
     const { store, checks, used } = slots()
-    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    const figures = await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', store)
     expect(figures).toMatchObject([
       { rule: 'a', used: 1 },
       { rule: 'b', used: 1 },
@@ -60,7 +68,7 @@ describe('a request whose checks lie in several slots', () => {
   test('that one of them refuses is charged in none, not even for a moment', async () => {
     const { store, checks, used, calls, memory } = slots()
     memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
-    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    const figures = await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', store)
     expect(figures).toMatchObject([
       { allowed: true, used: 0 },
       { allowed: false, used: 2 },
@@ -75,7 +83,7 @@ describe('a request whose checks lie in several slots', () => {
     const { store, checks, used, memory } = slots(async (phase) => {
       if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
     })
-    const figures = await decideCompensated(checks(1), groups, 'consume', store)
+    const figures = await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', store)
     expect(figures).toMatchObject([
       { allowed: true, used: 0 },
       { allowed: false, used: 2 },
@@ -88,19 +96,19 @@ describe('a request whose checks lie in several slots', () => {
     const { store, checks, used } = slots(async (phase) => {
       if (phase === 2) throw new Error('gone')
     })
-    await expect(decideCompensated(checks(1), groups, 'consume', store)).rejects.toThrow('gone')
+    await expect(decideCompensated(checks(1), sharesOf(checks(1)), 'consume', store)).rejects.toThrow('gone')
     expect(used()).toEqual([0, 0, 0])
   })
 
   test('a peek tells what a charge would, and charges nothing', async () => {
     const { store, checks, used, memory } = slots()
-    expect(await decideCompensated(checks(1), groups, 'peek', store)).toMatchObject([
+    expect(await decideCompensated(checks(1), sharesOf(checks(1)), 'peek', store)).toMatchObject([
       { used: 1 },
       { used: 1 },
       { used: 1 },
     ])
     memory.decideOneSync(rules[0] as never, 'k', 2, 'consume')
-    expect(await decideCompensated(checks(1), groups, 'peek', store)).toMatchObject([
+    expect(await decideCompensated(checks(1), sharesOf(checks(1)), 'peek', store)).toMatchObject([
       { allowed: false, used: 2 },
       { allowed: true, used: 0 },
       { allowed: true, used: 0 },
@@ -110,7 +118,7 @@ describe('a request whose checks lie in several slots', () => {
 
   test('a cost of 0 asks and writes nothing', async () => {
     const { store, checks, calls } = slots()
-    await decideCompensated(checks(0), groups, 'consume', store)
+    await decideCompensated(checks(0), sharesOf(checks(0)), 'consume', store)
     expect(calls.filter((call) => call.startsWith('consume'))).toEqual([])
   })
 })

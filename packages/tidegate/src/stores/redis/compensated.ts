@@ -2,6 +2,7 @@ import type { Admission } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
 import type { Check, Mode } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
+import type { SlotShare } from './slot-share.ts'
 
 /** How checks whose keys share a slot are decided in one step, and how one of them is given back. */
 export interface SlotStore {
@@ -16,55 +17,52 @@ export interface SlotStore {
  * nothing is over-admitted, and a refused request leaves no charge; for about a round trip another request
  * may be refused that would have fitted.
  *
- * @param groups the checks of each slot, as indices of `checks`
+ * @param shares the checks of each slot
  */
 export async function decideCompensated(
   checks: readonly Check[],
-  groups: readonly (readonly number[])[],
+  shares: readonly Pick<SlotShare, 'checks' | 'places'>[],
   mode: Mode,
   store: SlotStore,
 ): Promise<RuleDecision[]> {
-  const ask = (how: ScriptMode) =>
-    groups.map((group) =>
-      store.decide(
-        group.map((index) => checks[index] as Check),
-        how,
-      ),
-    )
-  const inOrder = (figures: readonly RuleDecision[][]): RuleDecision[] => {
-    const ordered: RuleDecision[] = []
-    for (const [i, group] of groups.entries()) {
-      for (const [j, index] of group.entries()) ordered[index] = figures[i]?.[j] as RuleDecision
-    }
-    return ordered
-  }
+  const ask = (how: ScriptMode) => shares.map((share) => store.decide(share.checks, how))
 
   // A cost of 0 never writes.
   if (mode === 'peek' || checks.every(({ cost }) => cost === 0)) {
     const [probed, peeked] = await Promise.all([Promise.all(ask('peek-probe')), Promise.all(ask('peek'))])
-    return inOrder(peeked.flat().every(({ allowed }) => allowed) ? peeked : probed)
+    return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
   }
 
-  const probed = inOrder(await Promise.all(ask('probe')))
-  if (!probed.every(({ allowed }) => allowed)) return probed
+  const probed = inOrder(shares, await Promise.all(ask('probe')))
+  if (!probed.every(isAllowed)) return probed
 
   const charged = await Promise.allSettled(ask('consume'))
   const failure = charged.find((answer) => answer.status === 'rejected')
-  const figures = inOrder(charged.map((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
-  if (failure === undefined && figures.every(({ allowed }) => allowed)) return figures
+  const answers = charged.map((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  if (failure === undefined && answers.every((figures) => figures.every(isAllowed))) return inOrder(shares, answers)
 
-  const refusedGroups = charged.map(
-    (answer) => answer.status === 'fulfilled' && !answer.value.every(({ allowed }) => allowed),
-  )
-  const admitted = groups.flatMap((group, i) => (charged[i]?.status === 'fulfilled' && !refusedGroups[i] ? group : []))
+  const admitted = shares.filter((_, i) => charged[i]?.status === 'fulfilled' && answers[i]?.every(isAllowed))
+  const figures = inOrder(shares, answers)
   await Promise.all(
-    admitted.map((index) => {
-      const check = checks[index] as Check
-      return store.refund(check, { at: figures[index]?.at, id: check.id })
-    }),
+    admitted.flatMap((share) =>
+      share.checks.map((check, i) => store.refund(check, { at: figures[share.places[i] as number]?.at, id: check.id })),
+    ),
   )
   if (failure !== undefined) throw failure.reason
   // What was given back is told as it stood before.
-  for (const index of admitted) figures[index] = probed[index] as RuleDecision
+  for (const { places } of admitted) for (const place of places) figures[place] = probed[place] as RuleDecision
   return figures
+}
+
+/** The figures of all slots in the order of the request's checks. */
+function inOrder(shares: readonly Pick<SlotShare, 'places'>[], answers: readonly RuleDecision[][]): RuleDecision[] {
+  const figures: RuleDecision[] = []
+  for (const [i, { places }] of shares.entries()) {
+    for (const [j, place] of places.entries()) figures[place] = answers[i]?.[j] as RuleDecision
+  }
+  return figures
+}
+
+function isAllowed({ allowed }: RuleDecision): boolean {
+  return allowed
 }

@@ -1,18 +1,23 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { RuleDecision } from '../../decision.ts'
+import type { Atomicity, RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import type { Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
-import { encodeBatch, type Pending, settleBatch, stateError } from './batch.ts'
+import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
-import { type Connection, connect, type RedisClient } from './connection.ts'
+import { connect, type RedisClient } from './clients/connect.ts'
+import { decideCompensated } from './compensated.ts'
+import type { Connection } from './connection.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
+import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, refund, unblock } from './scripts.generated.ts'
+import { SlotBatcher } from './slot-batcher.ts'
+import { type SlotShare, shareBySlot } from './slot-share.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -34,7 +39,7 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * Counts in Redis (6.2 or later) or Valkey. Decisions made in the same turn of the event loop travel
  * in one script call, which decides them in order by the server's clock.
  *
- * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE.
+ * In a cluster they travel in one call for each hash slot. `requiredCommands` lists what an ACL has to allow.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
@@ -61,25 +66,29 @@ interface Settings {
 
 class RedisStore implements Store {
   readonly clock: Clock
+  readonly cluster: boolean
   readonly #connection: Connection
   readonly #settings: Settings
-  readonly #batcher: Batcher
+  readonly #batcher: Batcher | SlotBatcher
   #closed = false
 
   constructor(connection: Connection, settings: Settings) {
     this.#connection = connection
     this.#settings = settings
     this.clock = settings.clock ?? systemClock
+    this.cluster = connection.cluster
     const { maxBatch, maxPending } = settings
-    this.#batcher = new Batcher({ send: (batch) => this.#send(batch), maxBatch, maxPending })
+    const options = { send: (batch: Pending[]) => this.#send(batch), maxBatch, maxPending }
+    const { cluster, keysApart = false } = connection
+    this.#batcher = cluster ? new SlotBatcher({ ...options, keysApart }) : new Batcher(options)
+  }
+
+  atomicity(checks: readonly Check[]): Atomicity {
+    return this.cluster && checks.length > 1 && this.#shares(checks).length > 1 ? 'compensated' : 'strict'
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
-    return new Promise((resolve, reject) => {
-      this.#ensureOpen()
-      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
-      this.#batcher.add({ checks, keys, mode, resolve, reject })
-    })
+    return this.cluster && checks.length > 1 ? this.#decideInCluster(checks, mode) : this.#decideTogether(checks, mode)
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
@@ -109,7 +118,7 @@ class RedisStore implements Store {
     const name = redisKey(rule, key, this.#settings)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
-    await this.#ask('DEL', [name, `${name}:held`, `${name}:penalties`])
+    await this.#ask('DEL', [name, `${name}:held`, `${name}:penalties`], name)
   }
 
   async ping(): Promise<void> {
@@ -122,14 +131,53 @@ class RedisStore implements Store {
     this.#closed = true
   }
 
+  async #decideInCluster(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
+    const shares = this.#shares(checks)
+    if (shares.length === 1) return this.#decideTogether(checks, mode)
+    return decideCompensated(checks, shares, mode, {
+      decide: (share, how) => this.#decideTogether(share, how),
+      refund: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
+    })
+  }
+
+  #shares(checks: readonly Check[]): SlotShare[] {
+    return shareBySlot(
+      checks,
+      checks.map(({ rule, key }) => redisKey(rule, key, this.#settings)),
+    )
+  }
+
+  /** Checks whose keys share a slot: in the next batch, as one step. */
+  #decideTogether(checks: readonly Check[], mode: ScriptMode): Promise<RuleDecision[]> {
+    return new Promise((resolve, reject) => {
+      this.#ensureOpen()
+      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
+      this.#batcher.add({ checks, keys, mode, resolve, reject })
+    })
+  }
+
   async #send(batch: Pending[]): Promise<void> {
     try {
       const { clock } = this.#settings
       const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
-      settleBatch(batch, await runScript(this.#connection, decide, words))
+      const attempt = () => runScript(this.#connection, decide, words)
+      settleBatch(batch, await retry(attempt, { moving: this.cluster && batch.length === 1 }))
     } catch (error) {
+      // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
+      if (this.cluster && batch.length > 1 && isMoving(error)) {
+        await Promise.all(batch.map((pending) => this.#send([pending])))
+        return
+      }
       const failure = unavailable(error)
       for (const { reject } of batch) reject(failure)
+    }
+  }
+
+  async #ask(command: string, args: string[], firstKey?: string): Promise<unknown> {
+    try {
+      return await retry(() => this.#connection.send(command, args, firstKey), { moving: this.cluster })
+    } catch (error) {
+      throw unavailable(error)
     }
   }
 
@@ -140,17 +188,10 @@ class RedisStore implements Store {
     const now = this.#settings.clock?.()
     this.#batcher.flush()
     try {
-      return await runScript(this.#connection, script, ['1', name, now === undefined ? '' : String(now), ...words])
+      const all = ['1', name, now === undefined ? '' : String(now), ...words]
+      return await retry(() => runScript(this.#connection, script, all), { moving: this.cluster })
     } catch (error) {
       throw stateError(error, rule, name) ?? unavailable(error)
-    }
-  }
-
-  async #ask(command: string, args: string[]): Promise<unknown> {
-    try {
-      return await this.#connection.send(command, args)
-    } catch (error) {
-      throw unavailable(error)
     }
   }
 

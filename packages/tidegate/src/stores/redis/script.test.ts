@@ -8,6 +8,7 @@ const script = { sha1: 'abc', source: 'return 1' }
 function failing(...errors: unknown[]) {
   const sent: string[][] = []
   const connection: Connection = {
+    cluster: false,
     send: async (command, args) => {
       sent.push([command, ...args])
       if (errors.length > 0) throw errors.shift()

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { replyCode } from './retry.ts'
 
 /** A script of the generated file. */
 export interface Script {
@@ -8,16 +9,14 @@ export interface Script {
 
 /**
  * Runs a script by its SHA-1. A server that does not know it (new, restarted, failed over, SCRIPT
- * FLUSH) has done nothing, so the script is sent whole, once, which also loads it again.
+ * FLUSH, the target of a slot's migration) has done nothing, so the script is sent whole, once, which also loads it
+ * again. Any other error may mean that the script has run.
+ * @param words `numkeys`, the keys, and the arguments
  */
 export function runScript(connection: Connection, script: Script, words: string[]): Promise<unknown> {
-  return connection.send('EVALSHA', [script.sha1, ...words]).catch((error: unknown) => {
-    if (!isUnknownScript(error)) throw error
-    return connection.send('EVAL', [script.source, ...words])
+  const [, firstKey] = words
+  return connection.send('EVALSHA', [script.sha1, ...words], firstKey).catch((error: unknown) => {
+    if (replyCode(error) !== 'NOSCRIPT') throw error
+    return connection.send('EVAL', [script.source, ...words], firstKey)
   })
-}
-
-/** By its message alone: the client's Error need not be this realm's. Any other error may mean that the script has run. */
-function isUnknownScript(error: unknown): boolean {
-  return String((error as { message?: unknown } | null)?.message).startsWith('NOSCRIPT')
 }
