@@ -23,7 +23,13 @@ export async function startRedis(): Promise<RedisServer> {
     process.off('exit', kill)
   }
   const client = async (database: number) => {
-    const opened = new Redis({ host: '127.0.0.1', port, db: database, autoResendUnfulfilledCommands: false })
+    const opened = new Redis({
+      host: '127.0.0.1',
+      port,
+      db: database,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    })
     clients.push(opened)
     await opened.flushdb()
     return opened

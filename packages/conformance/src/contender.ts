@@ -10,7 +10,7 @@ import { redisStore } from 'tidegate/redis'
 const [port, limit, window, duration] = process.argv.slice(2).map(Number) as [number, number, number, number]
 const IN_FLIGHT = 16
 
-const client = new Redis(port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
+const client = new Redis(port, '127.0.0.1', { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })
 const limiter = createLimiter({ name: 'contended', limit, window, store: redisStore(client) })
 const admitted: number[] = []
 const failures: string[] = []

@@ -18,7 +18,7 @@ export function describeRedis(title: string, tests: (redis: RedisUnderTest) => v
     let client: Redis
     beforeAll(async () => {
       server = await startRedis()
-      client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
+      client = new Redis(server.port, '127.0.0.1', { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })
     })
     afterAll(async () => {
       client?.disconnect()

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import { createLimiter } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -32,6 +32,29 @@ describe.skipIf(skipped)(`an error that passes ${skipped ? howToInstall('redis-s
 
   const replies = async (connection: Redis, code: string) =>
     Number(new RegExp(`errorstat_${code}:count=(\\d+)`).exec(await connection.info('errorstats'))?.[1] ?? 0)
+
+  test('ioredis: READONLY, where the client leaves a server that is a replica', async () => {
+    await admin.flushall()
+    const client = new Redis({
+      port: server.port,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    })
+    client.on('error', () => undefined)
+    const limiter = createLimiter({ name: 'leaving', limit: 10, window: '1h', store: redisStore(client) })
+    try {
+      await limiter.limit('k')
+      await admin.replicaof('127.0.0.1', other.port)
+      const failure = { code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(/READONLY|max retries/) }
+      await expect(limiter.limit('k')).rejects.toMatchObject(failure)
+      await admin.replicaof('NO', 'ONE')
+      await waitFor('decisions to go on', async () => (await limiter.limit('k')).allowed)
+    } finally {
+      await admin.replicaof('NO', 'ONE')
+      client.disconnect()
+    }
+  })
 
   for (const { name, single, cluster: openCluster } of clientKinds) {
     test(`${name}: READONLY, while the server is a replica for a moment`, async () => {

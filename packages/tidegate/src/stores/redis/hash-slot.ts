@@ -1,12 +1,14 @@
 /** How many slots a Redis Cluster has. */
 const SLOTS = 16384
 
+const encoder = new TextEncoder()
+
 /**
  * The slot of a cluster that a key lies in, 0 to 16,383: CRC16 of what stands between the first `{` and the next `}`,
  * or of the whole key where nothing does (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/).
  */
 export function hashSlot(key: string): number {
-  return crc16(new TextEncoder().encode(hashTag(key))) % SLOTS
+  return crc16(encoder.encode(hashTag(key))) % SLOTS
 }
 
 function hashTag(key: string): string {

@@ -37,6 +37,17 @@ describe('what says that nothing was done', () => {
     expect(attempts).toHaveLength(4)
   })
 
+  // Its first word is what matters to whoever reads the error: not that there was no connection, but why.
+  test('is what is told where the client has left the server because of it', async () => {
+    const offline = "Stream isn't writeable and enableOfflineQueue options is false"
+    const back = failing('READONLY 1', offline, 'The client is offline')
+    expect(await retry(back.attempt, quick)).toBe('decided')
+    const away = failing('READONLY 1', offline, offline, offline)
+    await expect(retry(away.attempt, quick)).rejects.toThrow('READONLY 1')
+    const lost = failing('READONLY 1', 'Connection is closed.')
+    await expect(retry(lost.attempt, quick)).rejects.toThrow('Connection is closed.')
+  })
+
   test('is waited for no longer than half a second', () => {
     expect(PAUSES.reduce((sum, pause) => sum + pause, 0)).toBe(500)
     expect([...PAUSES].sort((a, b) => a - b)).toEqual(PAUSES)
@@ -47,6 +58,7 @@ describe('what says that nothing was done', () => {
 describe('everything else is not tried again', () => {
   test.each([
     'Connection is closed.',
+    "Stream isn't writeable and enableOfflineQueue options is false",
     'Socket closed unexpectedly',
     'Command timed out',
     'Too many Cluster redirections. Last error: Error: Connection is closed.',

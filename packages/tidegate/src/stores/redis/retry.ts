@@ -21,6 +21,13 @@ export function isMoving(error: unknown): boolean {
   return MOVING.has(replyCode(error))
 }
 
+/** What ioredis, iovalkey and node-redis say of a command that they have not sent, there being no connection and no queue. */
+const UNSENT = /^(?:Stream isn't writeable|The client is offline)/
+
+function isUnsent(error: unknown): boolean {
+  return UNSENT.test(String((error as { message?: unknown } | null)?.message))
+}
+
 export interface RetryOptions {
   /** Whether a slot on the move is waited for. Outside of a cluster that does not help. */
   readonly moving: boolean
@@ -30,16 +37,19 @@ export interface RetryOptions {
 
 /**
  * Attempts again, a few times with growing pauses, what was answered with an error that says that nothing was done.
- * Never after a lost connection or a timeout: the command may have run, and would count twice.
+ * Never after a lost connection or a timeout: the command may have run, and would count twice. A client that leaves
+ * the server because of such an answer (READONLY) is waited for while it connects anew.
  */
 export async function retry<T>(attempt: () => Promise<T>, { moving, pauses = PAUSES }: RetryOptions): Promise<T> {
-  for (const pause of pauses) {
+  let reply: unknown
+  for (const pause of [...pauses, undefined]) {
     try {
       return await attempt()
     } catch (error) {
-      if (!PASSING.has(replyCode(error)) && !(moving && isMoving(error))) throw error
+      if (PASSING.has(replyCode(error)) || (moving && isMoving(error))) reply = error
+      else if (reply === undefined || !isUnsent(error)) throw error
     }
-    await new Promise<void>((resolve) => setTimeout(resolve, pause))
+    if (pause !== undefined) await new Promise<void>((resolve) => setTimeout(resolve, pause))
   }
-  return attempt()
+  throw reply
 }
