@@ -12,6 +12,7 @@ import { type Connection, connect, type RedisClient } from './connection.ts'
 import { quotaWords } from './quotas.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, refund, unblock } from './scripts.generated.ts'
+import { ServerTime } from './server-time.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -50,6 +51,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   })
 }
 
+/** A server's clock that runs away from ours three times in one request is none to count by. */
+const MOST_ATTEMPTS = 3
+
 interface Settings {
   readonly prefix: string
   readonly clock: Clock | undefined
@@ -63,6 +67,7 @@ class RedisStore implements Store {
   readonly #connection: Connection
   readonly #settings: Settings
   readonly #batcher: Batcher
+  readonly #serverTime = new ServerTime()
   #closed = false
 
   constructor(connection: Connection, settings: Settings) {
@@ -82,7 +87,7 @@ class RedisStore implements Store {
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    const quota = quotaWords(rule)
+    const quota = quotaWords(rule, this.#serverTime.now())
     const words = [String(quota.length), ...quota, String(cost), String(of?.at ?? ''), of?.id ?? '']
     return Number(await this.#run(refund, rule, key, words))
   }
@@ -131,11 +136,19 @@ class RedisStore implements Store {
     return `${prefix}:{${encodeKey(key, hashKeys)}}:${rule.id}`
   }
 
-  async #send(batch: Pending[]): Promise<void> {
+  /**
+   * A request that was sent windows of another time than the server's has not been decided. It is sent again, alone, with
+   * the windows around the time that the reply gave: one more round trip, for a client whose clock is wrong by more than
+   * a window, until it knows by how much.
+   */
+  async #send(batch: readonly Pending[], attempt = 1): Promise<void> {
     try {
-      const { clock } = this.#settings
-      const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
-      settleBatch(batch, await runScript(this.#connection, decide, words))
+      const now = this.#settings.clock?.()
+      const words = encodeBatch(batch, now === undefined ? '' : String(now), now ?? this.#serverTime.now())
+      const { time, outOfRange } = settleBatch(batch, await runScript(this.#connection, decide, words))
+      this.#serverTime.seen(time)
+      if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error('its time kept running away from ours')
+      await Promise.all(outOfRange.map((pending) => this.#send([pending], attempt + 1)))
     } catch (error) {
       const failure = unavailable(error)
       for (const { reject } of batch) reject(failure)
