@@ -43,7 +43,8 @@ export class FixedWindowCounter implements Counter {
 
   admit(cost: number, clock: number): void {
     const at = this.#time(clock)
-    this.#admitted = [...this.#admitted, { at, cost, window: this.#windowAt(at) }]
+    // No decision is made before the newest admission: what ended by then never counts again.
+    this.#admitted = [...this.#liveAt(at), { at, cost, window: this.#windowAt(at) }]
   }
 
   comeRight(clock: number): void {
@@ -76,7 +77,8 @@ export class FixedWindowCounter implements Counter {
   }
 
   #cameRight(clock: number): boolean {
-    return this.#admitted.some(({ at, window }) => at === this.#newest() && at - clock > window.end - window.start)
+    const newest = this.#newest()
+    return this.#admitted.some(({ at, window }) => at === newest && at - clock > window.end - window.start)
   }
 
   #newest(): number {
