@@ -1,61 +1,14 @@
 import fc from 'fast-check'
-import { Temporal } from 'temporal-polyfill'
-import { type CalendarUnit, calendar, type Span } from 'tidegate/store'
+import { calendar } from 'tidegate/store'
 import { describe, expect, it } from 'vitest'
+import { clockWindow, type DateUnit, dateWindow, zoned } from './oracle/calendar-window.ts'
 
-/**
- * The calendar against Temporal, which finds the start of a day by other means. What the two share is
- * the runtime's copy of the time zone database.
- */
 const BEGIN = 0
 const END = Date.UTC(2100, 0)
 const ZONES = Intl.supportedValuesOf('timeZone')
-const SECOND = 1000
-const HOUR = 3600 * SECOND
+const HOUR = 3_600_000
 
-type DateUnit = Exclude<CalendarUnit, 'minute' | 'hour'>
 const DATE_UNITS: readonly DateUnit[] = ['day', 'week', 'month', 'year']
-
-const FIRST_DATE: Record<DateUnit, (date: Temporal.PlainDate) => Temporal.PlainDate> = {
-  day: (date) => date,
-  week: (date) => date.subtract({ days: date.dayOfWeek - 1 }),
-  month: (date) => date.with({ day: 1 }),
-  year: (date) => date.with({ month: 1, day: 1 }),
-}
-
-function zoned(time: number, zone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(zone)
-}
-
-/** The window of dates: between the starts of two days, of which the first has come and the second not. */
-function dateWindow(unit: DateUnit, zone: string, time: number): Span {
-  const startOf = (date: Temporal.PlainDate) => date.toZonedDateTime(zone).startOfDay().epochMilliseconds
-  let first = FIRST_DATE[unit](zoned(time, zone).toPlainDate())
-  let next = first.add({ [`${unit}s`]: 1 })
-  while (startOf(next) <= time) {
-    first = next
-    next = next.add({ [`${unit}s`]: 1 })
-  }
-  return { start: Math.max(0, startOf(first)), end: startOf(next) }
-}
-
-/** The hour or minute: from one whole unit to the next, within the times in which the clock keeps to one grid. */
-function clockWindow(unit: 'hour' | 'minute', zone: string, time: number): Span {
-  const size = unit === 'hour' ? HOUR : 60 * SECOND
-  const here = zoned(time, zone)
-  const offset = here.offsetNanoseconds / 1e6
-  const start = Math.floor((time + offset) / size) * size - offset
-  const isOnGrid = (other: Temporal.ZonedDateTime) => (other.offsetNanoseconds / 1e6 - offset) % size === 0
-  // A change that takes effect at `here` itself is only found from a later time.
-  const last = here.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
-  const next = here.getTimeZoneTransition('next')
-  const cutsStart = last !== null && last.epochMilliseconds > start && !isOnGrid(last.subtract({ milliseconds: 1 }))
-  const cutsEnd = next !== null && next.epochMilliseconds < start + size && !isOnGrid(next)
-  return {
-    start: Math.max(0, cutsStart ? last.epochMilliseconds : start),
-    end: cutsEnd ? next.epochMilliseconds : start + size,
-  }
-}
 
 /** Changes of the clock in a zone, in ms since the epoch: the first of each kind, by offsets and time of day. */
 function changes(zone: string, until: number): number[] {

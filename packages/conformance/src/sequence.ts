@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import { calendarTime } from './calendar-times.ts'
 import { periodOf, type RandomLimit, randomLimits, steadyLimits } from './quotas.ts'
 
 /** How the clock moves before a step. `window` moves by one of the rules' windows and a little. */
@@ -136,10 +137,15 @@ export function sequences(longest: number, algorithm?: AlgorithmSpelling): fc.Ar
   const size = { minLength: 1, maxLength: longest, size: 'max' } as const
   const among = (limits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>>) =>
     algorithm === undefined ? fc.oneof(...Object.values(limits)) : limits[algorithm]
-  return fc.oneof(
-    fc.record({ rules: rulesOf(among(randomLimits), 5), start, steps: fc.array(wildStep, size) }),
-    fc.record({ rules: rulesOf(among(steadyLimits), 2), start, steps: fc.array(steadyStep, size) }),
-  )
+  return fc
+    .oneof(
+      fc.record({ rules: rulesOf(among(randomLimits), 5), start, calendarTime, steps: fc.array(wildStep, size) }),
+      fc.record({ rules: rulesOf(among(steadyLimits), 2), start, calendarTime, steps: fc.array(steadyStep, size) }),
+    )
+    .map(({ calendarTime, ...sequence }) => {
+      const isOfCalendar = sequence.rules.some(({ timeZone }) => timeZone !== undefined)
+      return isOfCalendar ? { ...sequence, start: calendarTime } : sequence
+    })
 }
 
 /** The clock after a move; never before the epoch. */

@@ -1,4 +1,5 @@
 export type { Entry } from './admission.ts'
+export type { Alignment, AlignmentOptions } from './alignment.ts'
 export type { Clock } from './clock.ts'
 export type { Atomicity, Decision, Reason, RuleDecision, Source } from './decision.ts'
 export type { Duration } from './duration.ts'

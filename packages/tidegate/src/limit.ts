@@ -1,3 +1,4 @@
+import { type AlignmentOptions, compileAlignment } from './alignment.ts'
 import { MAX_COUNT } from './decision.ts'
 import { type Duration, MAX_WINDOW_MS, parseDuration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
@@ -5,7 +6,7 @@ import { checkInteger } from './options.ts'
 import type { Windows } from './quota.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'quota'] as const
+export const ALGORITHMS = ['sliding-window', 'fixed-window', 'quota'] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
@@ -13,11 +14,9 @@ const SPELLINGS = [...ALGORITHMS] as const
 export type AlgorithmSpelling = (typeof SPELLINGS)[number]
 
 /** What is admitted, and in how long. */
-export interface LimitOptions {
+export interface LimitOptions extends AlignmentOptions {
   /** The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing. */
   limit: number
-  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none. */
-  window?: Duration
   /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
   algorithm?: AlgorithmSpelling
   /**
@@ -47,6 +46,7 @@ export const MAX_ENTRIES = 4_000_000
 /** The fields that each algorithm has besides `limit` and `algorithm`. */
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
+  'fixed-window': ['window', 'align', 'timeZone'],
   quota: [],
 }
 
@@ -87,6 +87,9 @@ const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUni
 
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
+  'fixed-window': (limit, { fields, prefix }) => {
+    return { ...NONE, algorithm: 'fixed-window', limit, ...compileAlignment(fields, prefix) }
+  },
   quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
 }
 

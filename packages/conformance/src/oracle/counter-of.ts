@@ -1,5 +1,6 @@
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
 import type { Counter } from './counter.ts'
+import { FixedWindowCounter } from './fixed-window-counter.ts'
 import { QuotaCounter } from './quota-counter.ts'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
@@ -7,6 +8,7 @@ import { SlidingWindowCounter } from './sliding-window-counter.ts'
 const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   'sliding-window': ({ limit, window, resolution = 1 }) =>
     new SlidingWindowCounter(limit, window as number, resolution as number),
+  'fixed-window': (rule) => new FixedWindowCounter(rule),
   quota: ({ limit }) => new QuotaCounter(limit),
 }
 

@@ -25,6 +25,8 @@ const ruleShape = {
   window: duration.optional(),
   algorithm: text.optional(),
   resolution: duration.optional(),
+  align: text.optional(),
+  timeZone: text.optional(),
   penalty: mapping({
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),

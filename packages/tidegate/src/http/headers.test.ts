@@ -106,6 +106,21 @@ describe('rateLimitHeaders', () => {
     expect(policyOf(366 * 86_400_000)).toBe('"w";q=5;w=31622400')
   })
 
+  it("announces the window of a fixed window, and none where its length is the calendar's", () => {
+    const { headers } = gateOf([
+      { name: 'epoch', limit: 9, algorithm: 'fixed-window', window: '1m' },
+      { name: 'hit', limit: 9, algorithm: 'fixed-window', window: '1h', align: 'first-hit' },
+      { name: 'short', limit: 9, algorithm: 'fixed-window', window: 1500 },
+      { name: 'minute', limit: 9, algorithm: 'fixed-window', align: 'minute' },
+      { name: 'berlin', limit: 9, algorithm: 'fixed-window', align: 'day', timeZone: 'Europe/Berlin' },
+    ])
+    // 1,000 s after the epoch: 0:16:40 UTC, and in Berlin 1:16:40.
+    expect(headers()).toEqual({
+      'RateLimit-Policy': '"epoch";q=9;w=60, "hit";q=9;w=3600, "short";q=9, "minute";q=9, "berlin";q=9',
+      RateLimit: '"epoch";r=8;t=20, "hit";r=8;t=3600, "short";r=8;t=1, "minute";r=8;t=20, "berlin";r=8;t=81800',
+    })
+  })
+
   it('says nothing where no rule matched', () => {
     expect(gateOf([{ name: 'one', limit: 5, window: '1m', match: { route: '/a' } }]).headers()).toEqual({})
   })

@@ -1,4 +1,5 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
+import { FixedWindow } from '../../algorithms/fixed-window/fixed-window.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import type { AlgorithmName } from '../../limit.ts'
@@ -22,6 +23,7 @@ const FEW_TABLES = 256
 export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
+    'fixed-window': new FixedWindow(),
     quota: new Quota(),
   }
   readonly #tables = new Map<string, Table>()

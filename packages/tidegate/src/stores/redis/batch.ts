@@ -26,8 +26,12 @@ const MORE = 1
 /** Where the first quota stands among the arguments, counted from 1. */
 const FIRST_QUOTA = 3
 
-/** The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean. */
-export function encodeBatch(batch: readonly Pending[], now: string): string[] {
+/**
+ * The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean.
+ * @param now the time to decide at, or '' for the server's own
+ * @param around about that time, ms since the epoch
+ */
+export function encodeBatch(batch: readonly Pending[], now: string, around: number): string[] {
   const operations: string[] = []
   const quotas: string[] = []
   const places = new Map<Rule, number>()
@@ -46,7 +50,7 @@ export function encodeBatch(batch: readonly Pending[], now: string): string[] {
         place = known ?? FIRST_QUOTA + quotas.length
         if (known === undefined) {
           places.set(rule, place)
-          quotas.push(...quotaWords(rule))
+          quotas.push(...quotaWords(rule, around))
         }
       }
       const flags = FLAGS[mode] + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
@@ -64,21 +68,38 @@ export function encodeBatch(batch: readonly Pending[], now: string): string[] {
 
 const FLAGS: Record<ScriptMode, number> = { consume: 0, peek: PEEK, probe: PROBE, 'peek-probe': PEEK + PROBE }
 
+/** What the reply to a batch leaves to do. */
+export interface Settled {
+  /** The time by which the batch was decided, ms since the epoch. */
+  readonly time: number
+  /** Requests that have no answer: the windows sent with them did not reach to that time. */
+  readonly outOfRange: readonly Pending[]
+}
+
 /** Hands each request of a batch its own answer: figures, or the error that is its alone. */
-export function settleBatch(batch: readonly Pending[], reply: unknown): void {
+export function settleBatch(batch: readonly Pending[], reply: unknown): Settled {
   const answers = new Answers(reply)
-  for (const { checks, keys, resolve, reject } of batch) {
+  const outOfRange: Pending[] = []
+  for (const pending of batch) {
+    const { checks, keys, resolve, reject } = pending
     const figures: RuleDecision[] = []
     let failure: TidegateError | undefined
+    let isInRange = true
     for (const [i, { rule, cost }] of checks.entries()) {
       const answer = answers.next(rule, cost)
       if (typeof answer === 'object') figures.push(answer)
+      else if (answer.startsWith(OUT_OF_RANGE)) isInRange = false
       else if (failure === undefined || answer !== '') failure = stateFailure(answer, rule, keys[i] as string)
     }
-    if (failure === undefined) resolve(figures)
+    if (!isInRange) outOfRange.push(pending)
+    else if (failure === undefined) resolve(figures)
     else reject(failure)
   }
+  return { time: answers.time, outOfRange }
 }
+
+/** How the script says that it has not been sent the window of its time. */
+const OUT_OF_RANGE = 'RANGE '
 
 const ADMITTED = 1
 const BLOCKED = 3
@@ -86,23 +107,23 @@ const BLOCKED = 3
 /** Reads the flat reply of the `decide` script from front to back. */
 class Answers {
   readonly #values: readonly unknown[]
-  readonly #time: number
+  readonly time: number
   #position = 0
 
   /** @throws TidegateError `ERR_CLIENT_UNSUPPORTED` where the client has changed the reply */
   constructor(reply: unknown) {
     if (!Array.isArray(reply)) throw unexpectedReply(reply)
     this.#values = reply
-    this.#time = this.#number()
+    this.time = this.#number()
   }
 
   /** The figures of the next check, or the text of its error. */
   next(rule: Rule, cost: number): RuleDecision | string {
     const first = this.#values[this.#position++]
     if (typeof first !== 'number') return String(first)
-    if (first >= 0) return admitted(rule, first, knownReset(rule, this.#time), this.#time)
+    if (first >= 0) return admitted(rule, first, knownReset(rule, this.time), this.time)
     const kind = -first % 4
-    const at = this.#time + Math.floor(-first / 4)
+    const at = this.time + Math.floor(-first / 4)
     const used = this.#number()
     if (kind === ADMITTED) return admitted(rule, used, this.#duration(), at)
     const figures = refused(rule, cost, used, this.#duration(), this.#duration(), at)

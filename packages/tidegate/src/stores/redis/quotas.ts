@@ -4,18 +4,29 @@ import type { Rule } from '../../rule.ts'
 /** The numbers by which the scripts know the algorithms. */
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
+  'fixed-window': 4,
   quota: 7,
 }
 
 /** The words behind the span that each algorithm needs. */
-const PARAMETERS: Partial<Record<AlgorithmName, (rule: Rule) => readonly number[]>> = {
+const PARAMETERS: Partial<Record<AlgorithmName, (rule: Rule, now: number) => readonly number[]>> = {
   'sliding-window': ({ resolutionMs }) => [resolutionMs],
+  'fixed-window': alignmentWords,
 }
 
-/** A rule's quota as the scripts read it; scripts/decide.lua says what the words mean. */
-export function quotaWords(rule: Rule): string[] {
+/** How windows begin, in the words of fixed-window.lua. */
+function alignmentWords({ windows }: Rule, now: number): readonly number[] {
+  if (windows === undefined) return [1]
+  return windows.edges === undefined ? [0] : [2, ...windows.edges(now)]
+}
+
+/**
+ * A rule's quota as the scripts read it; scripts/decide.lua says what the words mean.
+ * @param now about what time it is for the server, ms since the epoch: the windows of a calendar are sent from around then
+ */
+export function quotaWords(rule: Rule, now: number): string[] {
   const { algorithm, limit, penalty, spanMs } = rule
-  const parameters = PARAMETERS[algorithm]?.(rule) ?? []
+  const parameters = PARAMETERS[algorithm]?.(rule, now) ?? []
   return [
     String(NUMBERS[algorithm]),
     String(limit),
@@ -26,9 +37,9 @@ export function quotaWords(rule: Rule): string[] {
 }
 
 /**
- * Ms until a key is as if untouched, where its state follows from the time of its newest admission alone;
- * the script does not send it then.
+ * Ms until a key is as if untouched, where that follows from the rule and the time of its newest admission alone; the
+ * script does not send it then.
  */
-export function knownReset({ spanMs, resolutionMs }: Rule, at: number): number {
-  return spanMs - (at % resolutionMs)
+export function knownReset({ spanMs, resolutionMs, windows }: Rule, at: number): number {
+  return windows === undefined ? spanMs - (at % resolutionMs) : windows.at(at).end - at
 }

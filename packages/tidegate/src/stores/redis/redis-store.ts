@@ -16,6 +16,7 @@ import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, refund, unblock } from './scripts.generated.ts'
+import { ServerTime } from './server-time.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 import { type SlotShare, shareBySlot } from './slot-share.ts'
 
@@ -56,6 +57,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   })
 }
 
+/** A server's clock that runs away from ours three times in one request is none to count by. */
+const MOST_ATTEMPTS = 3
+
 interface Settings {
   readonly prefix: string
   readonly clock: Clock | undefined
@@ -70,6 +74,7 @@ class RedisStore implements Store {
   readonly #connection: Connection
   readonly #settings: Settings
   readonly #batcher: Batcher | SlotBatcher
+  readonly #serverTime = new ServerTime()
   #closed = false
 
   constructor(connection: Connection, settings: Settings) {
@@ -92,7 +97,7 @@ class RedisStore implements Store {
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    const quota = quotaWords(rule)
+    const quota = quotaWords(rule, this.#serverTime.now())
     const words = [String(quota.length), ...quota, String(cost), String(of?.at ?? ''), of?.id ?? '']
     return Number(await this.#run(refund, rule, key, words))
   }
@@ -156,16 +161,25 @@ class RedisStore implements Store {
     })
   }
 
-  async #send(batch: Pending[]): Promise<void> {
+  /**
+   * A request that was sent windows of another time than the server's has not been decided. It is sent again, alone, with
+   * the windows around the time that the reply gave: one more round trip, for a client whose clock is wrong by more than
+   * a window, until it knows by how much.
+   */
+  async #send(batch: readonly Pending[], attempt = 1): Promise<void> {
     try {
-      const { clock } = this.#settings
-      const words = encodeBatch(batch, clock === undefined ? '' : String(clock()))
-      const attempt = () => runScript(this.#connection, decide, words)
-      settleBatch(batch, await retry(attempt, { moving: this.cluster && batch.length === 1 }))
+      const now = this.#settings.clock?.()
+      const words = encodeBatch(batch, now === undefined ? '' : String(now), now ?? this.#serverTime.now())
+      const run = () => runScript(this.#connection, decide, words)
+      const reply = await retry(run, { moving: this.cluster && batch.length === 1 })
+      const { time, outOfRange } = settleBatch(batch, reply)
+      this.#serverTime.seen(time)
+      if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error('its time kept running away from ours')
+      await Promise.all(outOfRange.map((pending) => this.#send([pending], attempt + 1)))
     } catch (error) {
       // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
       if (this.cluster && batch.length > 1 && isMoving(error)) {
-        await Promise.all(batch.map((pending) => this.#send([pending])))
+        await Promise.all(batch.map((pending) => this.#send([pending], attempt)))
         return
       }
       const failure = unavailable(error)

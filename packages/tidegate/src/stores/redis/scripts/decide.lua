@@ -15,7 +15,8 @@
              -2 - 4 * ahead, used, wait, reset   refused; a wait or reset of -1 is never
              -3 - 4 * ahead, used, wait, reset   blocked
            (`ahead`: the decision was made so many ms ahead of the clock, which had stepped back), or for a
-           request that cannot be decided one error text in the place of the check at fault, and '' for the others
+           request that cannot be decided one error text in the place of the check at fault, and '' for the others:
+           RANGE, with nothing done, where the window of a calendar was needed and is none of those that were sent
            On a read-only replica, where nothing is written, the reply is that error, so that clients find the primary.
 
   Each algorithm is a few statements between its `evaluate` and its `commit`; a function would be made again by each call.

@@ -2,6 +2,7 @@
 -- written out where it is used. `attempt` returns an error reply instead of raising it.
 local attempt, unpack_bytes, pack_bytes, sub = redis.pcall, struct.unpack, struct.pack, string.sub
 local UNREADABLE = 'UNREADABLE this version cannot read what is stored here'
+local OUT_OF_RANGE = 'RANGE the windows that were sent do not reach to this time'
 local FOREVER = 281474976710655
 local SLACK_MS = 1000
 local INJECTED_LIFE_MS = 3600000

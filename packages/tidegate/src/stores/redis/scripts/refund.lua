@@ -19,6 +19,8 @@ local total, length, small, newest, tail, before, oldest, expiry
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 --@include ../../../algorithms/sliding-window/sliding-window-refund
+elseif algorithm == 4 then
+--@include ../../../algorithms/fixed-window/fixed-window-refund
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 --@include ../../../algorithms/quota/quota-refund
