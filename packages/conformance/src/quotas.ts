@@ -18,6 +18,36 @@ const coarse = fc
   .record({ ...limitAndWindow([0, 40], [2, 200]), share: fc.integer({ min: 1, max: 20 }) })
   .map(({ share, ...rest }) => ({ ...rest, resolution: Math.max(1, Math.ceil(rest.window / share)) }))
 
+const smallBucket = fc.record(
+  {
+    ...limitAndWindow([1, 12], [1, 60]),
+    capacity: fc.integer({ min: 0, max: 20 }),
+    refill: fc.integer({ min: 1, max: 90 }),
+  },
+  { requiredKeys: ['limit', 'window'] },
+)
+/** As large as numbers get; the longest refill is below 100 years. */
+const hugeBucket = fc.record({
+  ...limitAndWindow([1, 2 ** 32 - 1], [1, 700]),
+  capacity: fc.integer({ min: 2 ** 31, max: 2 ** 32 - 1 }),
+})
+/** Remainders of tokens that last: whole years, and numbers that divide nothing. */
+const slowBucket = fc.record({
+  limit: fc.integer({ min: 1, max: 9 }),
+  window: fc.constantFrom(366 * 86_400_000, 3_600_000, 65_537),
+  capacity: fc.integer({ min: 0, max: 20 }),
+})
+const bucket = fc.oneof(
+  { weight: 6, arbitrary: smallBucket },
+  { weight: 1, arbitrary: hugeBucket },
+  { weight: 1, arbitrary: slowBucket },
+  { weight: 1, arbitrary: fc.record(limitAndWindow([0, 100_000], [1, 1000])) },
+)
+/** The same in other words. */
+const cellRate = fc
+  .record({ ...limitAndWindow([1, 12], [1, 60]), burst: fc.option(fc.integer({ min: 0, max: 20 })) })
+  .map(({ limit, window, burst }) => ({ limit, period: window, ...(burst !== null && { burst }) }))
+
 /** Random limits of each algorithm. */
 export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(
@@ -27,6 +57,8 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
     { weight: 1, arbitrary: huge },
     { weight: 1, arbitrary: longest },
   ),
+  'token-bucket': named('token-bucket', bucket),
+  gcra: named('gcra', cellRate),
   quota: fc.oneof(
     {
       weight: 9,
@@ -39,10 +71,17 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 /** Limits under which states grow long before anything big happens to them. */
 export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(longLog, coarse),
+  'token-bucket': named('token-bucket', smallBucket),
+  gcra: named('gcra', cellRate),
   quota: randomLimits.quota,
 }
 
 /** How far a clock must move for something to end: the window of a rule, or what stands for it. */
-export function periodOf({ window }: RuleOptions): number {
-  return typeof window === 'number' ? window : 1000
+export function periodOf({ window, period }: RuleOptions): number {
+  const either = window ?? period
+  return typeof either === 'number' ? either : 1000
+}
+
+function named(algorithm: AlgorithmSpelling, limits: fc.Arbitrary<RandomLimit>): fc.Arbitrary<RandomLimit> {
+  return limits.map((limit) => ({ ...limit, algorithm }))
 }

@@ -25,6 +25,10 @@ const ruleShape = {
   window: duration.optional(),
   algorithm: text.optional(),
   resolution: duration.optional(),
+  capacity: z.number({ error: 'a whole number' }).optional(),
+  refill: z.number({ error: 'a whole number' }).optional(),
+  period: duration.optional(),
+  burst: z.number({ error: 'a whole number' }).optional(),
   penalty: mapping({
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),

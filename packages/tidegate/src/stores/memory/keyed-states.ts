@@ -1,6 +1,7 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
+import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
@@ -22,6 +23,7 @@ const FEW_TABLES = 256
 export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
+    'token-bucket': new TokenBucket(),
     quota: new Quota(),
   }
   readonly #tables = new Map<string, Table>()

@@ -4,12 +4,14 @@ import type { Rule } from '../../rule.ts'
 /** The numbers by which the scripts know the algorithms. */
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
+  'token-bucket': 5,
   quota: 7,
 }
 
 /** The words behind the span that each algorithm needs. */
 const PARAMETERS: Partial<Record<AlgorithmName, (rule: Rule) => readonly number[]>> = {
   'sliding-window': ({ resolutionMs }) => [resolutionMs],
+  'token-bucket': ({ refillUnits, tokenUnits, windowMs }) => [refillUnits, tokenUnits, windowMs / tokenUnits],
 }
 
 /** A rule's quota as the scripts read it; scripts/decide.lua says what the words mean. */
