@@ -157,7 +157,7 @@ function genericCellRate(limit: number, { fields, prefix }: Source): CompiledLim
 }
 
 function countOf(value: unknown, field: string, least: number, otherwise: number): number {
-  return checkInteger(value ?? otherwise, field, least, MAX_COUNT)
+  return checkInteger(value === undefined ? otherwise : value, field, least, MAX_COUNT)
 }
 
 function bucket(capacity: number, refill: number, windowMs: number, prefix: string): CompiledLimit {
