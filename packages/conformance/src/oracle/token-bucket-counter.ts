@@ -54,23 +54,24 @@ export class TokenBucketCounter implements Counter {
   refund(cost: number, clock: number, of: Admission | undefined): number {
     const at = this.#time(clock)
     const missing = this.#missing(at)
-    const given = Math.min(this.#tokens(missing), this.#stillOut(cost, at, of))
-    if (given <= 0) return 0
-    if (given === this.#tokens(missing)) this.#movements = []
-    else {
+    const given = this.#stillOut(cost, at, of)
+    if (missing <= given) {
+      this.#movements = []
+      return this.#tokens(missing)
+    }
+    if (given > 0n) {
       this.comeRight(clock)
       // In the books it stands at the newest admission: the clock can step back to that.
-      this.#movements = [...this.#movements, { at: this.#newest(), units: -BigInt(given) * this.#window }]
+      this.#movements = [...this.#movements, { at: this.#newest(), units: -given }]
     }
-    return given
+    return this.#tokens(given)
   }
 
-  /** The most of a cost that the bucket cannot have refilled since its admission. */
-  #stillOut(cost: number, at: number, of: Admission | undefined): number {
-    if (of === undefined) return cost
-    if (of.at === undefined || of.at > at) return 0
-    const left = BigInt(cost) * this.#window - this.#refill * BigInt(at - of.at)
-    return left < 0n ? 0 : Number(left / this.#window)
+  /** The units of a cost that the bucket cannot have refilled since its admission. */
+  #stillOut(cost: number, at: number, of: Admission | undefined): bigint {
+    const whole = BigInt(cost) * this.#window
+    if (of === undefined) return whole
+    return of.at === undefined || of.at > at ? 0n : atLeastNothing(whole - this.#refill * BigInt(at - of.at))
   }
 
   /** The units missing at a time; where that is before the newest admission, as many as were missing then. */

@@ -65,16 +65,29 @@ export class TokenBucket implements Algorithm {
     const at = this.#time(state, quota, clock)
     const { whole, rest } = this.#deficit(state, quota, at)
     const used = tokensIn(whole, rest)
-    const refunded = Math.min(stillOut(quota, cost, at, of), used)
-    if (refunded === 0) return 0
-    if (refunded === used) this.#empty(state)
-    else {
-      // Where the clock came right, that is settled first. The refund itself is made at the newest admission, because
-      // the clock can step back to it; what has been refilled since is the same with or without it.
-      if (this.unsettled(state, at)) this.commit(state, quota, 0, at)
-      ;(this.#rows.page(state)[offsetOf(state) + WHOLE] as number) -= refunded
+    const gone = refilledSince(quota, at, of)
+    if (used === 0 || gone === undefined || gone.whole >= cost) return 0
+    const units = rest + gone.rest
+    const carried = units >= quota.tokenUnits ? 1 : 0
+    if (tokensIn(whole + gone.whole + carried, units - carried * quota.tokenUnits) <= cost) {
+      this.#empty(state)
+      return used
     }
-    return refunded
+    // Where the clock came right, that is settled first. The refund itself is made at the newest admission, because
+    // the clock can step back to it; what has been refilled since is the same with or without it.
+    if (this.unsettled(state, at)) this.commit(state, quota, 0, at)
+    this.#subtract(state, quota, cost, gone)
+    return cost - gone.whole
+  }
+
+  /** Takes `cost` less what is `gone` from what was missing at the newest admission, which was more. */
+  #subtract(state: number, { windowMs, tokenUnits }: Quota, cost: number, gone: Deficit): void {
+    const row = this.#rows.page(state)
+    const offset = offsetOf(state)
+    const rest = (row[offset + REST] as number) + gone.rest * (windowMs / tokenUnits)
+    const carried = rest >= windowMs ? 1 : 0
+    row[offset + REST] = rest - carried * windowMs
+    ;(row[offset + WHOLE] as number) += gone.whole + carried - cost
   }
 
   /** The time of the decision: never before the newest admission, unless that is further ahead than a full refill. */
@@ -112,12 +125,11 @@ export class TokenBucket implements Algorithm {
 const FULL: Deficit = { whole: 0, rest: 0 }
 
 /**
- * How much of a refund the bucket may not have given back by itself. Of an admission at a known time it has refilled,
- * since then, perhaps just these tokens; rounded up, so that nothing is given back twice.
+ * What the bucket has refilled since an admission: perhaps just these tokens, so that they are not given back again.
+ * Undefined where the admission is ahead of the clock: it was counted anew when that came right, and how much is left
+ * of it is not known.
  */
-function stillOut(quota: Quota, cost: number, at: number, of: Admission | undefined): number {
-  if (of === undefined) return cost
-  // An admission that is ahead of the clock was counted anew when that came right: how much is left of it is not known.
-  if (of.at === undefined || of.at > at) return 0
-  return Math.max(0, cost - refilledIn(quota, at - of.at))
+function refilledSince(quota: Quota, at: number, of: Admission | undefined): Deficit | undefined {
+  if (of === undefined) return FULL
+  return of.at === undefined || of.at > at ? undefined : refilledIn(quota, at - of.at)
 }
