@@ -1,4 +1,4 @@
-import { createGate, type Gate } from 'tidegate'
+import { createGate, type Decision, type Gate } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type StoreUnderTest, storeKinds } from './stores.ts'
 import { readVectors, rulesOf, type VectorStep } from './vectors.ts'
@@ -18,23 +18,41 @@ for (const kind of storeKinds) {
     test.each(vectors)('$name', async (vector) => {
       let now = 0
       const gate = createGate({ rules: rulesOf(vector), store: await under.open(() => now) })
+      const decisions: Decision[] = []
       for (const [i, step] of vector.steps.entries()) {
         now = step.at
-        for (let time = 0; time < (step.times ?? 1); time++) await take(gate, step, `step ${i + 1}, time ${time + 1}`)
+        for (let time = 0; time < (step.times ?? 1); time++) {
+          const where = `step ${i + 1}, time ${time + 1}`
+          const answer = take(gate, step, decisions)
+          if (step.error !== undefined) await expect(answer, where).rejects.toMatchObject({ code: step.error })
+          else {
+            const given = await answer
+            decisions[i + 1] = given as Decision
+            check(given, step.expect, where)
+          }
+        }
       }
     })
   })
 }
 
-async function take(gate: Gate, step: VectorStep, where: string): Promise<void> {
+function check(given: unknown, expected: unknown, where: string): void {
+  if (expected === undefined) return
+  if (typeof expected === 'object') expect(given, where).toMatchObject(expected as object)
+  else expect(given, where).toBe(expected)
+}
+
+/** The answer to one step: a decision, or what the operation gives; a refund as an object of rules. */
+async function take(gate: Gate, step: VectorStep, decisions: readonly Decision[]): Promise<unknown> {
   const descriptor = step.descriptor ?? { key: step.key ?? 'k' }
-  const { op = 'limit' } = step
-  const options = step.cost === undefined ? {} : { cost: step.cost }
-  const answer = op === 'reset' ? gate.reset(descriptor) : gate[op](descriptor, options)
-  if (step.error !== undefined) {
-    await expect(answer, where).rejects.toMatchObject({ code: step.error })
-    return
-  }
-  const given = await answer
-  if (step.expect !== undefined) expect(given, where).toMatchObject(step.expect as object)
+  const { op = 'limit', cost, id } = step
+  const rule = step.rule === undefined ? {} : { rule: step.rule }
+  const request = { ...(cost !== undefined && { cost }), ...(id !== undefined && { id }) }
+  if (op === 'limit' || op === 'peek') return gate[op](descriptor, request)
+  if (op === 'reset') return gate.reset(descriptor)
+  if (op === 'block') return gate.block(descriptor, step.duration as number, rule)
+  if (op === 'unblock' || op === 'entries') return gate[op](descriptor, rule)
+  if (op === 'renew' || op === 'release') return gate[op](descriptor, id as string)
+  const decision = step.of === undefined ? undefined : decisions[step.of]
+  return Object.fromEntries(await gate.refund(descriptor, { ...request, ...(decision && { decision }) }))
 }

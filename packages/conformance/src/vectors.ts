@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RuleOptions } from 'tidegate'
+import type { OperationName } from './sequence.ts'
 
 export interface VectorStep {
   readonly at: number
-  readonly op?: 'limit' | 'peek' | 'reset'
+  readonly op?: OperationName
   readonly key?: string
   readonly descriptor?: Record<string, string>
   readonly cost?: number
+  readonly id?: string
+  /** The rule that is meant, where several match. */
+  readonly rule?: string
+  /** Of a block: for how long. */
+  readonly duration?: number | 'forever'
+  /** Of a refund: the number of the step, from 1, whose decision is given back. */
+  readonly of?: number
   readonly times?: number
   readonly expect?: unknown
   readonly error?: string
