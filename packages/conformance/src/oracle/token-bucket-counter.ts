@@ -55,15 +55,15 @@ export class TokenBucketCounter implements Counter {
     const at = this.#time(clock)
     const missing = this.#missing(at)
     const given = this.#stillOut(cost, at, of)
+    // What gives back nothing leaves no trace: the clock can step back to a time when something was missing.
+    if (missing === 0n || given === 0n) return 0
     if (missing <= given) {
       this.#movements = []
       return this.#tokens(missing)
     }
-    if (given > 0n) {
-      this.comeRight(clock)
-      // In the books it stands at the newest admission: the clock can step back to that.
-      this.#movements = [...this.#movements, { at: this.#newest(), units: -given }]
-    }
+    this.comeRight(clock)
+    // In the books it stands at the newest admission: the clock can step back to that.
+    this.#movements = [...this.#movements, { at: this.#newest(), units: -given }]
     return this.#tokens(given)
   }
 
