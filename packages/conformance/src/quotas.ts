@@ -18,6 +18,9 @@ const coarse = fc
   .record({ ...limitAndWindow([0, 40], [2, 200]), share: fc.integer({ min: 1, max: 20 }) })
   .map(({ share, ...rest }) => ({ ...rest, resolution: Math.max(1, Math.ceil(rest.window / share)) }))
 
+/** A count times a time is far beyond 2^53. */
+const hugeAndLong = fc.record(limitAndWindow([2 ** 31, 2 ** 32 - 1], [366 * 86_400_000 - 9, 366 * 86_400_000]))
+
 const smallBucket = fc.record(
   {
     ...limitAndWindow([1, 12], [1, 60]),
@@ -57,6 +60,16 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
     { weight: 1, arbitrary: huge },
     { weight: 1, arbitrary: longest },
   ),
+  'sliding-counter': named(
+    'sliding-counter',
+    fc.oneof(
+      { weight: 6, arbitrary: few },
+      { weight: 3, arbitrary: longLog },
+      { weight: 2, arbitrary: huge },
+      { weight: 1, arbitrary: hugeAndLong },
+      { weight: 1, arbitrary: longest },
+    ),
+  ),
   'token-bucket': named('token-bucket', bucket),
   gcra: named('gcra', cellRate),
   quota: fc.oneof(
@@ -71,6 +84,7 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 /** Limits under which states grow long before anything big happens to them. */
 export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(longLog, coarse),
+  'sliding-counter': named('sliding-counter', longLog),
   'token-bucket': named('token-bucket', smallBucket),
   gcra: named('gcra', cellRate),
   quota: randomLimits.quota,

@@ -6,7 +6,7 @@ import type { Windows } from './quota.ts'
 import { timeFor } from './refill.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'token-bucket', 'quota'] as const
+export const ALGORITHMS = ['sliding-window', 'sliding-counter', 'token-bucket', 'quota'] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
@@ -59,6 +59,7 @@ export const MAX_ENTRIES = 4_000_000
 /** The fields that each algorithm has besides `limit` and `algorithm`. */
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
+  'sliding-counter': ['window'],
   'token-bucket': ['window', 'capacity', 'refill'],
   gcra: ['period', 'burst'],
   quota: [],
@@ -101,6 +102,7 @@ const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUni
 
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
+  'sliding-counter': slidingCounter,
   'token-bucket': tokenBucket,
   gcra: genericCellRate,
   quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
@@ -140,6 +142,13 @@ function resolutionOf(value: unknown, field: string, windowMs: number): number {
   const resolutionMs = parseDuration(value, field)
   if (resolutionMs <= windowMs) return resolutionMs
   throw invalid('ERR_INVALID_OPTION', field, `a duration of at most the window, ${show(windowMs)} ms`, value)
+}
+
+/** Admissions join the window that they fall in, and count for all of the next. */
+function slidingCounter(limit: number, { fields, prefix }: Source): CompiledLimit {
+  const windowMs = parseDuration(fields['window'], `${prefix}window`)
+  const times = { windowMs, spanMs: 2 * windowMs, resolutionMs: windowMs }
+  return { ...NONE, algorithm: 'sliding-counter', limit, ...times, shape: [windowMs] }
 }
 
 function tokenBucket(limit: number, { fields, prefix }: Source): CompiledLimit {

@@ -1,6 +1,7 @@
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
 import type { Counter } from './counter.ts'
 import { QuotaCounter } from './quota-counter.ts'
+import { SlidingCounterCounter } from './sliding-counter-counter.ts'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 import { TokenBucketCounter } from './token-bucket-counter.ts'
 
@@ -8,6 +9,7 @@ import { TokenBucketCounter } from './token-bucket-counter.ts'
 const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   'sliding-window': ({ limit, window, resolution = 1 }) =>
     new SlidingWindowCounter(limit, window as number, resolution as number),
+  'sliding-counter': ({ limit, window }) => new SlidingCounterCounter(limit, window as number),
   'token-bucket': ({ limit, window, capacity = limit, refill = limit }) =>
     new TokenBucketCounter(capacity, refill, window as number),
   gcra: ({ limit, period, burst = limit }) => new TokenBucketCounter(burst, limit, period as number),

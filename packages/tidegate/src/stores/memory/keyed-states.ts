@@ -1,5 +1,6 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
+import { SlidingCounter } from '../../algorithms/sliding-counter/sliding-counter.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
 import type { AlgorithmName } from '../../limit.ts'
@@ -23,6 +24,7 @@ const FEW_TABLES = 256
 export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
+    'sliding-counter': new SlidingCounter(),
     'token-bucket': new TokenBucket(),
     quota: new Quota(),
   }

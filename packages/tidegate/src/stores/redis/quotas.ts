@@ -4,6 +4,7 @@ import type { Rule } from '../../rule.ts'
 /** The numbers by which the scripts know the algorithms. */
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
+  'sliding-counter': 3,
   'token-bucket': 5,
   quota: 7,
 }
@@ -11,6 +12,7 @@ const NUMBERS: Record<AlgorithmName, number> = {
 /** The words behind the span that each algorithm needs. */
 const PARAMETERS: Partial<Record<AlgorithmName, (rule: Rule) => readonly number[]>> = {
   'sliding-window': ({ resolutionMs }) => [resolutionMs],
+  'sliding-counter': ({ resolutionMs }) => [resolutionMs],
   'token-bucket': ({ refillUnits, tokenUnits, windowMs }) => [refillUnits, tokenUnits, windowMs / tokenUnits],
 }
 

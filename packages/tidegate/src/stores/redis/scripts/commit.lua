@@ -1,6 +1,8 @@
 -- Writes what `evaluate` found, with `charged` at `at`.
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window-commit
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter-commit
 elseif algorithm == 5 then
 --@include ../../../algorithms/token-bucket/token-bucket-commit
 elseif algorithm == 7 then

@@ -1,6 +1,8 @@
 -- What the check would get, by its algorithm: the numbers are those of quotas.ts.
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter
 elseif algorithm == 5 then
 --@include ../../../algorithms/token-bucket/token-bucket
 elseif algorithm == 7 then

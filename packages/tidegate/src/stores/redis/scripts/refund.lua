@@ -19,6 +19,9 @@ local total, length, small, newest, tail, before, oldest, expiry
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 --@include ../../../algorithms/sliding-window/sliding-window-refund
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter
+--@include ../../../algorithms/sliding-counter/sliding-counter-refund
 elseif algorithm == 5 then
 --@include ../../../algorithms/token-bucket/token-bucket
 --@include ../../../algorithms/token-bucket/token-bucket-refund
