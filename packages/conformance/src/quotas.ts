@@ -31,6 +31,38 @@ const fixed = (limits: fc.Arbitrary<{ limit: number; window: number }>) =>
   fc.tuple(limits, fc.constantFrom<(Alignment | undefined)[]>(undefined, 'epoch', 'first-hit')).map(([rest, align]) => {
     return { algorithm: 'fixed-window' as const, ...rest, ...(align && { align }) }
   })
+/** A count times a time is far beyond 2^53. */
+const hugeAndLong = fc.record(limitAndWindow([2 ** 31, 2 ** 32 - 1], [366 * 86_400_000 - 9, 366 * 86_400_000]))
+
+const smallBucket = fc.record(
+  {
+    ...limitAndWindow([1, 12], [1, 60]),
+    capacity: fc.integer({ min: 0, max: 20 }),
+    refill: fc.integer({ min: 1, max: 90 }),
+  },
+  { requiredKeys: ['limit', 'window'] },
+)
+/** As large as numbers get; the longest refill is below 100 years. */
+const hugeBucket = fc.record({
+  ...limitAndWindow([1, 2 ** 32 - 1], [1, 700]),
+  capacity: fc.integer({ min: 2 ** 31, max: 2 ** 32 - 1 }),
+})
+/** Remainders of tokens that last: whole years, and numbers that divide nothing. */
+const slowBucket = fc.record({
+  limit: fc.integer({ min: 1, max: 9 }),
+  window: fc.constantFrom(366 * 86_400_000, 3_600_000, 65_537),
+  capacity: fc.integer({ min: 0, max: 20 }),
+})
+const bucket = fc.oneof(
+  { weight: 6, arbitrary: smallBucket },
+  { weight: 1, arbitrary: hugeBucket },
+  { weight: 1, arbitrary: slowBucket },
+  { weight: 1, arbitrary: fc.record(limitAndWindow([0, 100_000], [1, 1000])) },
+)
+/** The same in other words. */
+const cellRate = fc
+  .record({ ...limitAndWindow([1, 12], [1, 60]), burst: fc.option(fc.integer({ min: 0, max: 20 })) })
+  .map(({ limit, window, burst }) => ({ limit, period: window, ...(burst !== null && { burst }) }))
 
 /** Random limits of each algorithm. */
 export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
@@ -48,6 +80,18 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
     { weight: 1, arbitrary: fixed(longest) },
     { weight: 6, arbitrary: calendar.map(withoutUndefined) },
   ),
+  'sliding-counter': named(
+    'sliding-counter',
+    fc.oneof(
+      { weight: 6, arbitrary: few },
+      { weight: 3, arbitrary: longLog },
+      { weight: 2, arbitrary: huge },
+      { weight: 1, arbitrary: hugeAndLong },
+      { weight: 1, arbitrary: longest },
+    ),
+  ),
+  'token-bucket': named('token-bucket', bucket),
+  gcra: named('gcra', cellRate),
   quota: fc.oneof(
     {
       weight: 9,
@@ -61,12 +105,16 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(longLog, coarse),
   'fixed-window': fc.oneof(fixed(longLog), calendar.map(withoutUndefined)),
+  'sliding-counter': named('sliding-counter', longLog),
+  'token-bucket': named('token-bucket', smallBucket),
+  gcra: named('gcra', cellRate),
   quota: randomLimits.quota,
 }
 
 /** How far a clock must move for something to end: the window of a rule, or what stands for it. */
-export function periodOf({ window, align }: RuleOptions): number {
-  if (typeof window === 'number') return window
+export function periodOf({ window, period, align }: RuleOptions): number {
+  const either = window ?? period
+  if (typeof either === 'number') return either
   return (PERIODS as Partial<Record<Alignment, number>>)[align ?? 'epoch'] ?? 1000
 }
 
@@ -89,4 +137,8 @@ function withoutUndefined({
   align: CalendarUnit
 }) {
   return { algorithm: 'fixed-window' as const, ...limit, ...(timeZone !== undefined && { timeZone }) }
+}
+
+function named(algorithm: AlgorithmSpelling, limits: fc.Arbitrary<RandomLimit>): fc.Arbitrary<RandomLimit> {
+  return limits.map((limit) => ({ ...limit, algorithm }))
 }

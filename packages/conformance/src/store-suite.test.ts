@@ -10,6 +10,20 @@ for (const kind of [...storeKinds, ...clusterKinds]) {
     })
     afterAll(() => under.close())
 
+    test('a peek behind a block that is over says what penalty a refusal would bring, as limit does', async () => {
+      let now = 0
+      const store = await under.open(() => now)
+      const penalty = { blocks: [5, 50] }
+      const limiter = createLimiter({ name: 'peek', limit: 1, window: 10, penalty, store })
+      await limiter.limit('k')
+      expect(await limiter.limit('k')).toMatchObject({ allowed: false, reason: 'over_limit', retryAfterMs: 10 })
+      now = 6
+      expect(await limiter.peek('k')).toMatchObject({ allowed: false, reason: 'over_limit', retryAfterMs: 50 })
+      expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ allowed: true, used: 1, resetAfterMs: 4 })
+      expect(await limiter.limit('k')).toMatchObject({ allowed: false, reason: 'over_limit', retryAfterMs: 50 })
+      expect(await limiter.peek('k')).toMatchObject({ allowed: false, reason: 'blocked', retryAfterMs: 50 })
+    })
+
     test('requests of one turn are decided in order', async () => {
       const limiter = createLimiter({ name: 'order', limit: 5, window: '1h', store: await under.open() })
       const decisions = await Promise.all(Array.from({ length: 9 }, () => limiter.limit('k')))

@@ -4,19 +4,25 @@ import { type Duration, MAX_WINDOW_MS, parseDuration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkInteger } from './options.ts'
 import type { Windows } from './quota.ts'
+import { timeFor } from './refill.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'fixed-window', 'quota'] as const
+export const ALGORITHMS = ['sliding-window', 'sliding-counter', 'fixed-window', 'token-bucket', 'quota'] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
-const SPELLINGS = [...ALGORITHMS] as const
+const SPELLINGS = [...ALGORITHMS, 'gcra'] as const
 export type AlgorithmSpelling = (typeof SPELLINGS)[number]
 
 /** What is admitted, and in how long. */
 export interface LimitOptions extends AlignmentOptions {
-  /** The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing. */
+  /**
+   * The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing.
+   * Token bucket: the tokens that come in each window.
+   */
   limit: number
+  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none, `gcra` has a period. */
+  window?: Duration
   /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
   algorithm?: AlgorithmSpelling
   /**
@@ -24,6 +30,14 @@ export interface LimitOptions extends AlignmentOptions {
    * window. Never over-admits, refuses early by at most this; the key holds window / resolution entries. Default: 1 ms.
    */
   resolution?: Duration
+  /** Token bucket: the most tokens that it holds, which is the largest burst; 0 to 4,294,967,295. Default: `limit`. */
+  capacity?: number
+  /** Token bucket: the tokens that come in each window; 1 to 4,294,967,295. Default: `limit`. */
+  refill?: number
+  /** `gcra`: the time in which `limit` requests are admitted evenly, as `window` of a token bucket. */
+  period?: Duration
+  /** `gcra`: the most that are admitted at once, as `capacity` of a token bucket. Default: `limit`. */
+  burst?: number
 }
 
 /** A limit that has been checked. */
@@ -47,6 +61,9 @@ export const MAX_ENTRIES = 4_000_000
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
   'fixed-window': ['window', 'align', 'timeZone'],
+  'sliding-counter': ['window'],
+  'token-bucket': ['window', 'capacity', 'refill'],
+  gcra: ['period', 'burst'],
   quota: [],
 }
 
@@ -90,6 +107,9 @@ const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => Comp
   'fixed-window': (limit, { fields, prefix }) => {
     return { ...NONE, algorithm: 'fixed-window', limit, ...compileAlignment(fields, prefix) }
   },
+  'sliding-counter': slidingCounter,
+  'token-bucket': tokenBucket,
+  gcra: genericCellRate,
   quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
 }
 
@@ -127,6 +147,56 @@ function resolutionOf(value: unknown, field: string, windowMs: number): number {
   const resolutionMs = parseDuration(value, field)
   if (resolutionMs <= windowMs) return resolutionMs
   throw invalid('ERR_INVALID_OPTION', field, `a duration of at most the window, ${show(windowMs)} ms`, value)
+}
+
+/** Admissions join the window that they fall in, and count for all of the next. */
+function slidingCounter(limit: number, { fields, prefix }: Source): CompiledLimit {
+  const windowMs = parseDuration(fields['window'], `${prefix}window`)
+  const times = { windowMs, spanMs: 2 * windowMs, resolutionMs: windowMs }
+  return { ...NONE, algorithm: 'sliding-counter', limit, ...times, shape: [windowMs] }
+}
+
+function tokenBucket(limit: number, { fields, prefix }: Source): CompiledLimit {
+  const capacity = countOf(fields['capacity'], `${prefix}capacity`, 0, limit)
+  // A bucket that never holds anything needs no refill: a limit of 0 refuses everything here as elsewhere.
+  const refill = countOf(fields['refill'], `${prefix}refill`, 1, limit === 0 && capacity === 0 ? 1 : limit)
+  return bucket(capacity, refill, parseDuration(fields['window'], `${prefix}window`), prefix)
+}
+
+/** The words of redis_rate; in those of redis-cell `burst` is max_burst + 1, `limit` the count. */
+function genericCellRate(limit: number, { fields, prefix }: Source): CompiledLimit {
+  const capacity = countOf(fields['burst'], `${prefix}burst`, 0, limit)
+  const refill = limit === 0 && capacity === 0 ? 1 : checkInteger(limit, `${prefix}limit`, 1, MAX_COUNT)
+  return bucket(capacity, refill, parseDuration(fields['period'], `${prefix}period`), prefix)
+}
+
+function countOf(value: unknown, field: string, least: number, otherwise: number): number {
+  return checkInteger(value === undefined ? otherwise : value, field, least, MAX_COUNT)
+}
+
+function bucket(capacity: number, refill: number, windowMs: number, prefix: string): CompiledLimit {
+  const [refillUnits, tokenUnits] = reduced(refill, windowMs)
+  const rate = `${show(refill)} in ${show(windowMs)} ms`
+  if (refillUnits * tokenUnits > Number.MAX_SAFE_INTEGER) {
+    const expected =
+      'tokens per ms whose fraction in lowest terms has a numerator and a denominator with a product below 2^53'
+    const shown = `${rate} are ${show(refillUnits)}/${show(tokenUnits)}; a rounder number of tokens is exact`
+    throw new TidegateError('ERR_INVALID_OPTION', `${prefix}limit: expected ${expected}; ${shown}`, {
+      field: `${prefix}limit`,
+      expected,
+    })
+  }
+  const fillMs = Math.max(1, timeFor({ refillUnits, tokenUnits }, capacity, 0))
+  if (fillMs > MAX_FILL_MS) {
+    const expected = `a bucket that is full again within ${show(MAX_FILL_MS)} ms (100 years)`
+    throw new TidegateError(
+      'ERR_INVALID_OPTION',
+      `${prefix}limit: expected ${expected}; ${show(capacity)} tokens at ${rate} need longer`,
+      { field: `${prefix}limit`, expected },
+    )
+  }
+  const units = { refillUnits, tokenUnits }
+  return { ...NONE, algorithm: 'token-bucket', limit: capacity, windowMs, spanMs: fillMs, ...units, shape: [windowMs] }
 }
 
 /** The fraction of two whole numbers in its lowest terms, by Euclid. */

@@ -21,7 +21,7 @@ export interface Quota {
   readonly windowMs: number
   /** How long what is admitted can count at most; infinite for a quota. */
   readonly spanMs: number
-  /** Sliding window: the length of a tick. 1 elsewhere. */
+  /** Sliding window: the length of a tick; sliding counter: the window. 1 elsewhere. */
   readonly resolutionMs: number
   /** Token bucket: each ms brings `refillUnits`, of which a token has `tokenUnits`. 0 elsewhere. */
   readonly refillUnits: number

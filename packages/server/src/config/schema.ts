@@ -27,6 +27,10 @@ const ruleShape = {
   resolution: duration.optional(),
   align: text.optional(),
   timeZone: text.optional(),
+  capacity: z.number({ error: 'a whole number' }).optional(),
+  refill: z.number({ error: 'a whole number' }).optional(),
+  period: duration.optional(),
+  burst: z.number({ error: 'a whole number' }).optional(),
   penalty: mapping({
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),

@@ -1,7 +1,9 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { FixedWindow } from '../../algorithms/fixed-window/fixed-window.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
+import { SlidingCounter } from '../../algorithms/sliding-counter/sliding-counter.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
+import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
@@ -24,6 +26,8 @@ export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
     'fixed-window': new FixedWindow(),
+    'sliding-counter': new SlidingCounter(),
+    'token-bucket': new TokenBucket(),
     quota: new Quota(),
   }
   readonly #tables = new Map<string, Table>()

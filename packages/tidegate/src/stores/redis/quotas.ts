@@ -5,6 +5,8 @@ import type { Rule } from '../../rule.ts'
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
   'fixed-window': 4,
+  'sliding-counter': 3,
+  'token-bucket': 5,
   quota: 7,
 }
 
@@ -12,6 +14,8 @@ const NUMBERS: Record<AlgorithmName, number> = {
 const PARAMETERS: Partial<Record<AlgorithmName, (rule: Rule, now: number) => readonly number[]>> = {
   'sliding-window': ({ resolutionMs }) => [resolutionMs],
   'fixed-window': alignmentWords,
+  'sliding-counter': ({ resolutionMs }) => [resolutionMs],
+  'token-bucket': ({ refillUnits, tokenUnits, windowMs }) => [refillUnits, tokenUnits, windowMs / tokenUnits],
 }
 
 /** How windows begin, in the words of fixed-window.lua. */

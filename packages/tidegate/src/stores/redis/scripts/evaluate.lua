@@ -3,6 +3,10 @@ if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 elseif algorithm == 4 then
 --@include ../../../algorithms/fixed-window/fixed-window
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter
+elseif algorithm == 5 then
+--@include ../../../algorithms/token-bucket/token-bucket
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 end

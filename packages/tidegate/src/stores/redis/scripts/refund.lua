@@ -21,6 +21,12 @@ if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window-refund
 elseif algorithm == 4 then
 --@include ../../../algorithms/fixed-window/fixed-window-refund
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter
+--@include ../../../algorithms/sliding-counter/sliding-counter-refund
+elseif algorithm == 5 then
+--@include ../../../algorithms/token-bucket/token-bucket
+--@include ../../../algorithms/token-bucket/token-bucket-refund
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 --@include ../../../algorithms/quota/quota-refund
