@@ -11,6 +11,9 @@ import {
 import type { Duration } from './duration.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
+import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
+import { lineOf, questionOf } from './local/question.ts'
+import { WaitingLines } from './local/waiting-lines.ts'
 import { checkFields, isRecord } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
@@ -23,7 +26,7 @@ import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsuppo
 /** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
 export type Descriptor = Readonly<Record<string, string>>
 
-export interface GateOptions {
+export interface GateOptions extends WaitingOptions {
   rules: RuleOptions[]
   /** Default: a memory store of the gate's own. */
   store?: Store
@@ -52,6 +55,14 @@ export interface Gate {
   limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
   limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  /**
+   * Waits until the request is admitted. In this process first come, first served among the requests of the same
+   * counters; requests that have only some of their counters in common do not wait for each other, and whoever asks the
+   * store first passes. Refused, at once, is what can never be admitted or not within `timeoutMs`, and else at that
+   * deadline whatever is still waiting.
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`; the reason of an aborted `signal`
+   */
+  acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. */
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
@@ -82,7 +93,7 @@ export interface Gate {
   reset(descriptor: Descriptor): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
-  /** Further calls are errors. Closes the store if the gate made it. */
+  /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
   close(): Promise<void>
 }
 
@@ -91,11 +102,12 @@ export interface Gate {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
 export function createGate(options: GateOptions): Gate {
-  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity'])
+  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
   const rules = bySlot(compileRules(options.rules), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
-  return new RuleGate(rules, store, options.store === undefined)
+  const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
+  return new RuleGate(rules, store, options.store === undefined, lines)
 }
 
 class RuleGate implements Gate {
@@ -103,14 +115,16 @@ class RuleGate implements Gate {
   readonly version: string
   readonly #store: Store
   readonly #ownsStore: boolean
+  readonly #lines: WaitingLines
   readonly #skipped = new Map<string, number>()
   #closed = false
 
-  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean) {
+  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.rules = rules
     this.version = versionOf(rules)
     this.#store = store
     this.#ownsStore = ownsStore
+    this.#lines = lines
   }
 
   async limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -119,6 +133,14 @@ class RuleGate implements Gate {
 
   limitSync(descriptor: Descriptor, options?: RequestOptions): Decision {
     return this.#decideSync(descriptor, options, 'consume')
+  }
+
+  async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
+    const { request, patience } = acquireOf(options)
+    const checks = this.#checks(descriptor, request, 'consume')
+    if (checks.length === 0) return this.#answer(checks, [])
+    const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
+    return this.#lines.wait(lineOf(checks), question, patience)
   }
 
   async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -181,6 +203,7 @@ class RuleGate implements Gate {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#lines.close(closedError())
     if (this.#ownsStore) await this.#store.close()
   }
 
@@ -233,7 +256,7 @@ class RuleGate implements Gate {
 
   /** The counters of this request: of each rule that matches, the key. */
   #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
-    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the gate has been closed')
+    if (this.#closed) throw closedError()
     checkDescriptor(descriptor)
     const matching: Counter[] = []
     for (const rule of this.rules) {
@@ -244,6 +267,10 @@ class RuleGate implements Gate {
     }
     return matching
   }
+}
+
+function closedError(): TidegateError {
+  return new TidegateError('ERR_CLOSED', 'the gate has been closed')
 }
 
 /** One counter of a rule. */
