@@ -12,7 +12,7 @@ import type { Duration } from './duration.ts'
 import { invalid, memberOf, TidegateError } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
-import { lineOf, questionOf } from './local/question.ts'
+import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
 import { checkFields, isRecord } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
@@ -140,7 +140,7 @@ class RuleGate implements Gate {
     const checks = this.#checks(descriptor, request, 'consume')
     if (checks.length === 0) return this.#answer(checks, [])
     const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
-    return this.#lines.wait(lineOf(checks), question, patience)
+    return this.#lines.wait(question, patience)
   }
 
   async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -156,7 +156,10 @@ class RuleGate implements Gate {
     const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
     const given = await Promise.all(
       refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
-        return [rule.name, of === null ? 0 : await this.#store.refund(rule, key, refund.cost, of)]
+        return [
+          rule.name,
+          of === null ? 0 : await this.#given({ rule, key }, this.#store.refund(rule, key, refund.cost, of)),
+        ]
       }),
     )
     return new Map(given)
@@ -165,7 +168,9 @@ class RuleGate implements Gate {
   async release(descriptor: Descriptor, id: string): Promise<boolean> {
     const of = { at: undefined, id: checkId(id) }
     const leases = this.#leases(descriptor)
-    const released = await Promise.all(leases.map(({ rule, key }) => this.#store.refund(rule, key, MAX_COUNT, of)))
+    const released = await Promise.all(
+      leases.map((lease) => this.#given(lease, this.#store.refund(lease.rule, lease.key, MAX_COUNT, of))),
+    )
     return released.some((cost) => cost > 0)
   }
 
@@ -190,11 +195,12 @@ class RuleGate implements Gate {
 
   async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
     const { rule, key } = this.#one(descriptor, options)
-    return this.#store.unblock(rule, key)
+    return this.#given({ rule, key }, this.#store.unblock(rule, key))
   }
 
   async reset(descriptor: Descriptor): Promise<void> {
-    await Promise.all(this.#matching(descriptor).map(({ rule, key }) => this.#store.reset(rule, key)))
+    const counters = this.#matching(descriptor)
+    await Promise.all(counters.map((one) => this.#given(one, this.#store.reset(one.rule, one.key))))
   }
 
   skipped(): ReadonlyMap<string, number> {
@@ -205,6 +211,13 @@ class RuleGate implements Gate {
     this.#closed = true
     this.#lines.close(closedError())
     if (this.#ownsStore) await this.#store.close()
+  }
+
+  /** What gives something back to a counter lets whoever waits for it ask again. */
+  async #given<Result>(counter: Counter, giving: Promise<Result>): Promise<Result> {
+    const result = await giving
+    this.#lines.wake(countersOf([counter]))
+    return result
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {

@@ -5,7 +5,7 @@ import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
-import { questionOf } from './local/question.ts'
+import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, type PenaltyOptions, parseBlock } from './penalty.ts'
@@ -120,7 +120,7 @@ class SingleLimiter implements Limiter {
     const id = this.#idOf(request)
     const check = this.#check(key, request, id)
     const question = questionOf(this.#store, [check], ([figures]) => this.#answer(figures as RuleDecision, id))
-    return this.#lines.wait(key, question, patience)
+    return this.#lines.wait(question, patience)
   }
 
   peek(key: string, options?: RequestOptions): Promise<Decision> {
@@ -135,14 +135,14 @@ class SingleLimiter implements Limiter {
     this.#ensureOpen()
     const refund = refundOf(options)
     const of = admissionOf(refund, this.#rule)
-    return of === null ? 0 : this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of)
+    return of === null ? 0 : this.#given(key, this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of))
   }
 
   async release(key: string, id: string): Promise<boolean> {
     this.#ensureOpen()
     ensureLeases(this.#rule)
     const of = { at: undefined, id: checkId(id) }
-    return (await this.#store.refund(this.#rule, checkKey(key, 'key'), MAX_COUNT, of)) > 0
+    return (await this.#given(key, this.#store.refund(this.#rule, checkKey(key, 'key'), MAX_COUNT, of))) > 0
   }
 
   async renew(key: string, id: string): Promise<boolean> {
@@ -164,18 +164,25 @@ class SingleLimiter implements Limiter {
 
   async unblock(key: string): Promise<boolean> {
     this.#ensureOpen()
-    return this.#store.unblock(this.#rule, checkKey(key, 'key'))
+    return this.#given(key, this.#store.unblock(this.#rule, checkKey(key, 'key')))
   }
 
   async reset(key: string): Promise<void> {
     this.#ensureOpen()
-    await this.#store.reset(this.#rule, checkKey(key, 'key'))
+    await this.#given(key, this.#store.reset(this.#rule, checkKey(key, 'key')))
   }
 
   async close(): Promise<void> {
     this.#closed = true
     this.#lines.close(closedError())
     if (this.#ownsStore) await this.#store.close()
+  }
+
+  /** What gives something back to a key lets whoever waits for it ask again. */
+  async #given<Result>(key: string, giving: Promise<Result>): Promise<Result> {
+    const result = await giving
+    this.#lines.wake(countersOf([{ rule: this.#rule, key }]))
+    return result
   }
 
   async #decide(key: string, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {

@@ -240,6 +240,58 @@ describe('never', () => {
   })
 })
 
+describe('something given back lets the first in line ask again', () => {
+  test('by a refund, an unblock or a reset of a limiter', async () => {
+    const limiter = createLimiter({ limit: 1, window: 10_000 })
+    await limiter.limit('k')
+    await limiter.block('b', '10s')
+    const { settled, watch } = recorder()
+    watch('refund', limiter.acquire('k'))
+    watch('unblock', limiter.acquire('b'))
+    watch('reset', limiter.acquire('k'))
+    await vi.advanceTimersByTimeAsync(5)
+    await limiter.refund('k')
+    await vi.advanceTimersByTimeAsync(5)
+    await limiter.unblock('b')
+    await vi.advanceTimersByTimeAsync(5)
+    await limiter.reset('k')
+    await vi.advanceTimersByTimeAsync(5)
+    expect(settled.map(({ name, at }) => [name, at])).toEqual([
+      ['refund', 5],
+      ['unblock', 10],
+      ['reset', 15],
+    ])
+  })
+
+  test('by the same of a gate, also to a request that has only that counter in common', async () => {
+    const rules = [
+      { name: 'user', key: ['user'], limit: 5, window: 100 },
+      { name: 'all', limit: 1, window: 10_000 },
+    ]
+    const gate = createGate({ rules })
+    const decision = await gate.limit({ user: 'a' })
+    const { settled, watch } = recorder()
+    watch('refund', gate.acquire({ user: 'b' }))
+    await vi.advanceTimersByTimeAsync(5)
+    await gate.refund({ user: 'a' }, { decision })
+    watch('reset', gate.acquire({ user: 'c' }))
+    await vi.advanceTimersByTimeAsync(5)
+    await gate.reset({ user: 'd' })
+    await vi.advanceTimersByTimeAsync(5)
+    await gate.block({}, '10s')
+    watch('unblock', gate.acquire({}))
+    await vi.advanceTimersByTimeAsync(5)
+    await gate.reset({})
+    await gate.unblock({})
+    await vi.advanceTimersByTimeAsync(5)
+    expect(settled.map(({ name, at }) => [name, at])).toEqual([
+      ['refund', 5],
+      ['reset', 10],
+      ['unblock', 20],
+    ])
+  })
+})
+
 describe('the end', () => {
   test('close rejects those who wait, and leaves no timer', async () => {
     const store = memoryStore()

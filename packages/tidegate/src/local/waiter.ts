@@ -48,8 +48,7 @@ export class Waiter {
 
   /** Takes an answer. A refusal settles it only where it can no longer be admitted before the deadline. */
   answer(decision: Decision): void {
-    const { allowed, retryAfterMs } = decision
-    const isFinal = allowed || retryAfterMs === null || retryAfterMs >= this.#deadline - performance.now()
+    const isFinal = decision.allowed || this.question.leastWaitMs(decision) >= this.#deadline - performance.now()
     if (isFinal) this.#settle(() => this.#outcome.resolve(decision))
   }
 

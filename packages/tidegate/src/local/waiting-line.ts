@@ -8,6 +8,8 @@ import { type Outcome, Waiter } from './waiter.ts'
 export interface LineEvents {
   /** A place has become free: its request has been settled, and nothing of it is under way. */
   onLeave(): void
+  /** The counters have been given back something. */
+  onGiveBack(): void
   /** Nobody waits, and nothing is under way. The line is of no further use. */
   onEnd(): void
 }
@@ -25,6 +27,7 @@ export class WaitingLine {
   #head: Waiter | undefined
   #refusal: Decision | undefined
   #wake: (() => void) | undefined
+  #isOutdated = false
 
   constructor(events: LineEvents) {
     this.#events = events
@@ -49,6 +52,12 @@ export class WaitingLine {
     else this.#events.onLeave()
   }
 
+  /** Something has been given back: the head asks again, whatever wait it was told. */
+  wake(): void {
+    this.#isOutdated = true
+    this.#wake?.()
+  }
+
   /** Settles all who wait with this reason. */
   close(reason: unknown): void {
     for (const waiter of this.#waiting) waiter.fail(reason)
@@ -67,9 +76,10 @@ export class WaitingLine {
   async #serve(waiter: Waiter): Promise<void> {
     while (!waiter.isSettled) {
       try {
+        this.#isOutdated = false
         const decision = await waiter.question.ask('consume')
         // Whoever has gone while the store was asked spends nothing, and the next must find the counters without it.
-        if (waiter.isSettled) return decision.allowed ? await waiter.question.giveBack(decision) : undefined
+        if (waiter.isSettled) return decision.allowed ? await this.#giveBack(waiter.question, decision) : undefined
         waiter.answer(decision)
         if (!waiter.isSettled) await this.#sleep(decision)
       } catch (error) {
@@ -78,9 +88,16 @@ export class WaitingLine {
     }
   }
 
+  async #giveBack(question: Question, admission: Decision): Promise<void> {
+    await question.giveBack(admission)
+    this.#events.onGiveBack()
+  }
+
   /** Until the head's wait is over, or it has left. A timer that fires early costs one more question. */
   async #sleep(refusal: Decision): Promise<void> {
     this.#refusal = refusal
+    // An answer can be overtaken by the news that something was given back.
+    if (this.#isOutdated) return
     await new Promise<void>((resolve) => {
       const stopTimer = startTimer(Math.max(1, refusal.retryAfterMs ?? 1), resolve)
       this.#wake = () => {

@@ -24,8 +24,10 @@ function open(maxWaiting = 100) {
   const log: string[] = []
   const answers: { resolve: (decision: Decision) => void; reject: (error: unknown) => void }[] = []
   const givenBack: (() => void)[] = []
-  const questionOf = (name: string): Question => ({
+  const questionOf = (name: string, counters: string[]): Question => ({
     id: name,
+    counters,
+    leastWaitMs: ({ retryAfterMs }) => retryAfterMs ?? Number.POSITIVE_INFINITY,
     ask: (mode) => {
       log.push(`${name} ${mode}`)
       if (mode === 'peek') return Promise.resolve(refused(1))
@@ -36,9 +38,9 @@ function open(maxWaiting = 100) {
       return new Promise((resolve) => givenBack.push(resolve))
     },
   })
-  const wait = (name: string, patience: { timeoutMs?: number; signal?: AbortSignal } = {}) => {
-    const { timeoutMs = 60_000, signal } = patience
-    return lines.wait('line', questionOf(name), { timeoutMs, signal })
+  const wait = (name: string, how: { timeoutMs?: number; signal?: AbortSignal; counters?: string[] } = {}) => {
+    const { timeoutMs = 60_000, signal, counters = ['all'] } = how
+    return lines.wait(questionOf(name, counters), { timeoutMs, signal })
   }
   /** Answers the oldest question. */
   const answer = async (decision: Decision) => {
@@ -175,6 +177,55 @@ test('only the head asks, one question at a time, and refused by others again it
   }
   const asked = log.filter((entry) => entry.endsWith('consume')).map((entry) => entry.charAt(0))
   expect(asked.join('')).toBe('aaaabc')
+})
+
+describe('something given back', () => {
+  test('wakes the heads of all lines for that counter, and of no other', async () => {
+    const { lines, log, wait, answer } = open()
+    const all = [['x', 'all'], ['y', 'all'], ['z']].map((counters, i) => wait(`${i}`, { counters }))
+    for (let i = 0; i < 3; i++) await answer(refused(30_000))
+    log.length = 0
+    lines.wake(['all'])
+    await setImmediate()
+    expect(log).toEqual(['0 consume', '1 consume'])
+    lines.wake(['z'])
+    await setImmediate()
+    expect(log.slice(2)).toEqual(['2 consume'])
+    for (let i = 0; i < 3; i++) await answer(allowed)
+    expect(await Promise.all(all)).toHaveLength(3)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('while the head is asking: a refusal from before it is not waited out', async () => {
+    const { lines, log, wait, answer } = open()
+    const waiting = wait('a')
+    lines.wake(['all'])
+    await answer(refused(30_000))
+    expect(log).toEqual(['a consume', 'a consume'])
+    // Once: the second refusal is waited out.
+    await answer(refused(30_000))
+    expect(log).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(30_000)
+    await answer(allowed)
+    expect(await waiting).toBe(allowed)
+  })
+
+  test('by one who has gone, wakes those of other lines who were refused because of it', async () => {
+    const { log, wait, answer, givenBack } = open()
+    const controller = new AbortController()
+    const gone = expect(wait('gone', { signal: controller.signal, counters: ['x', 'all'] })).rejects.toThrow()
+    const other = wait('other', { counters: ['y', 'all'] })
+    controller.abort()
+    await gone
+    await answer(allowed)
+    await answer(refused(30_000))
+    expect(log).toEqual(['gone consume', 'other consume', 'gone given back'])
+    givenBack[0]?.()
+    await setImmediate()
+    expect(log.slice(3)).toEqual(['other consume'])
+    await answer(allowed)
+    expect(await other).toBe(allowed)
+  })
 })
 
 test('closed while the store is asked: rejected at once, the admission given back', async () => {

@@ -4,9 +4,13 @@ import type { Patience } from './acquire.ts'
 import type { Question } from './question.ts'
 import { WaitingLine } from './waiting-line.ts'
 
-/** All who wait for one limiter or gate: a line for each set of counters, as long as somebody stands in it. */
+/**
+ * All who wait for one limiter or gate: a line for each set of counters that requests are decided by, as long as
+ * somebody stands in it.
+ */
 export class WaitingLines {
   readonly #lines = new Map<string, WaitingLine>()
+  readonly #linesAt = new Map<string, Set<WaitingLine>>()
   readonly #maxWaiting: number
   #waiting = 0
 
@@ -25,10 +29,10 @@ export class WaitingLines {
   }
 
   /**
-   * Waits in the line of this name until the request is admitted. A refusal (never, or not before the deadline) is a value.
+   * Waits behind those who wait for the same counters until the request is admitted. A refusal (never, or not before the deadline) is a value.
    * @throws TidegateError (rejects) `ERR_TOO_MANY_WAITING`, and what the store throws; the signal's reason once it is aborted
    */
-  wait(name: string, question: Question, patience: Patience): Promise<Decision> {
+  wait(question: Question, patience: Patience): Promise<Decision> {
     return new Promise((resolve, reject) => {
       const { signal } = patience
       if (signal?.aborted) return reject(signal.reason)
@@ -36,8 +40,13 @@ export class WaitingLines {
         throw new TidegateError('ERR_TOO_MANY_WAITING', `${this.#maxWaiting} requests are waiting already`)
       }
       this.#waiting++
-      this.#line(name).add(question, patience, { resolve, reject })
+      this.#lineFor(question).add(question, patience, { resolve, reject })
     })
+  }
+
+  /** Something has been given back to these counters: whoever is first in a line for one of them asks again. */
+  wake(counters: readonly string[]): void {
+    for (const counter of counters) for (const line of this.#linesAt.get(counter) ?? []) line.wake()
   }
 
   /** Settles all who wait with this reason. */
@@ -45,14 +54,26 @@ export class WaitingLines {
     for (const line of this.#lines.values()) line.close(reason)
   }
 
-  #line(name: string): WaitingLine {
+  #lineFor({ counters }: Question): WaitingLine {
+    const name = JSON.stringify(counters)
     const known = this.#lines.get(name)
     if (known !== undefined) return known
     const line = new WaitingLine({
       onLeave: () => this.#waiting--,
-      onEnd: () => this.#lines.delete(name),
+      onGiveBack: () => this.wake(counters),
+      onEnd: () => this.#remove(name, line, counters),
     })
     this.#lines.set(name, line)
+    for (const counter of counters) this.#linesAt.set(counter, (this.#linesAt.get(counter) ?? new Set()).add(line))
     return line
+  }
+
+  #remove(name: string, line: WaitingLine, counters: readonly string[]): void {
+    this.#lines.delete(name)
+    for (const counter of counters) {
+      const lines = this.#linesAt.get(counter)
+      lines?.delete(line)
+      if (lines?.size === 0) this.#linesAt.delete(counter)
+    }
   }
 }
