@@ -57,10 +57,10 @@ export interface Gate {
   limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
   /**
    * Waits until the request is admitted. In this process first come, first served among the requests of the same
-   * counters; requests that have only some of their counters in common do not wait for each other, and whoever asks the
-   * store first passes. Refused, at once, is what can never be admitted or not within `timeoutMs`, and else at that
-   * deadline whatever is still waiting.
-   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`; the reason of an aborted `signal`
+   * counters; those that have only some of their counters in common do not wait for each other, and whoever asks the
+   * store first passes. Refused, at once, is what can never be admitted or not within `timeoutMs`, and at that deadline
+   * whatever still waits. Rejects with the signal's reason once that is aborted, and has then charged nothing.
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
    */
   acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. */

@@ -36,9 +36,10 @@ export interface Limiter {
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
   limitSync(key: string, options?: RequestOptions): Decision
   /**
-   * Waits until the request is admitted; in this process first come, first served for each key. Refused, at once, is what
-   * can never be admitted or not within `timeoutMs`, and else at that deadline whatever is still waiting.
-   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`; the reason of an aborted `signal`
+   * Waits until the request is admitted; in this process first come, first served for each key, calls of `limit` aside.
+   * Refused, at once, is what can never be admitted or not within `timeoutMs`, and at that deadline whatever still waits.
+   * Rejects with the signal's reason once that is aborted, and has then charged nothing.
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
    */
   acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. With `cost: 0`: the key as it stands. */

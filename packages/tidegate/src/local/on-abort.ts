@@ -1,8 +1,8 @@
 const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back once the signal is aborted. However many wait for one signal (that of a shutdown, say), it has one listener:
- * Node warns of a leak where an EventTarget has more than ten.
+ * Calls back once the signal is aborted. However many wait for one signal (that of a shutdown, say), it has one
+ * listener: Node warns of a leak where an EventTarget has more than ten.
  * @returns stops it
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {

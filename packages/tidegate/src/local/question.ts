@@ -10,7 +10,7 @@ export interface Question {
   /** What the request is decided by: one name for each counter. */
   readonly counters: readonly string[]
   ask(mode: Mode): Promise<Decision>
-  /** After a refusal, how long nothing but a refund can admit the request, in ms; infinite where it never is by itself. */
+  /** After a refusal: how long nothing but a refund can admit the request, in ms; infinite if it never is by itself. */
   leastWaitMs(refusal: Decision): number
   /** Gives back what an admission has charged for which nobody waits any more. */
   giveBack(admission: Decision): Promise<void>

@@ -19,7 +19,7 @@ export interface Outcome {
   reject(reason: unknown): void
 }
 
-/** One request that waits; settled exactly once, by an answer, an error, its deadline, its signal or the end of the line. */
+/** One request that waits; settled once, by an answer, an error, its deadline, its signal or the end of the line. */
 export class Waiter {
   readonly question: Question
   readonly #line: Line

@@ -29,8 +29,9 @@ export class WaitingLines {
   }
 
   /**
-   * Waits behind those who wait for the same counters until the request is admitted. A refusal (never, or not before the deadline) is a value.
-   * @throws TidegateError (rejects) `ERR_TOO_MANY_WAITING`, and what the store throws; the signal's reason once it is aborted
+   * Waits behind those who wait for the same counters, until the request is admitted or refused: never, or not before
+   * its deadline. Rejects with the signal's reason once that is aborted.
+   * @throws TidegateError (rejects) `ERR_TOO_MANY_WAITING`, `ERR_STORE_…`, `ERR_STATE_…`
    */
   wait(question: Question, patience: Patience): Promise<Decision> {
     return new Promise((resolve, reject) => {
