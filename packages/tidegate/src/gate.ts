@@ -8,13 +8,14 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
+import { checkDescriptor, type Descriptor, keyOf, valueIn } from './descriptor.ts'
 import type { Duration } from './duration.ts'
-import { invalid, memberOf, TidegateError } from './errors.ts'
-import { isKey, KEY_EXPECTED, type Key } from './key.ts'
+import { invalid, TidegateError } from './errors.ts'
+import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
-import { checkFields, isRecord } from './options.ts'
+import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
@@ -22,9 +23,6 @@ import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOpt
 import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
-
-/** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
-export type Descriptor = Readonly<Record<string, string>>
 
 export interface GateOptions extends WaitingOptions {
   rules: RuleOptions[]
@@ -290,31 +288,4 @@ function closedError(): TidegateError {
 interface Counter {
   readonly rule: Rule
   readonly key: Key
-}
-
-/**
- * Refuses what is no descriptor.
- * @throws TidegateError `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`
- */
-function checkDescriptor(descriptor: unknown): void {
-  const expected = 'an object that gives dimensions their values, such as { route: "/order", user: "u1" }'
-  if (!isRecord(descriptor)) throw invalid('ERR_INVALID_DESCRIPTOR', 'descriptor', expected, descriptor)
-  for (const dimension in descriptor) {
-    const value = descriptor[dimension]
-    if (!isKey(value)) throw invalid('ERR_INVALID_KEY', memberOf('descriptor', dimension), KEY_EXPECTED, value)
-    if (!isKey(dimension))
-      throw invalid('ERR_INVALID_KEY', 'descriptor', `dimensions that are ${KEY_EXPECTED}`, dimension)
-  }
-}
-
-/** The values of the rule's dimensions; undefined where the request lacks one. */
-function keyOf({ key }: Rule, descriptor: Descriptor): Key | undefined {
-  const [only] = key
-  if (key.length === 1) return valueIn(descriptor, only as string)
-  const values = key.map((dimension) => valueIn(descriptor, dimension))
-  return values.includes(undefined) ? undefined : (values as string[])
-}
-
-function valueIn(descriptor: Descriptor, dimension: string): string | undefined {
-  return Object.hasOwn(descriptor, dimension) ? descriptor[dimension] : undefined
 }
