@@ -79,8 +79,20 @@ const imports: { file: string; refused: string[]; admitted: string[] }[] = [
   ...['limiter', 'gate'].map((file) => ({
     file: `${library}/${file}.ts`,
     refused: ['./http/headers.ts', './index.ts', 'node:fs', 'zod'],
-    admitted: ['./stores/store.ts', './rule.ts', './stores/memory/memory-store.ts'],
+    admitted: ['./stores/store.ts', './rule.ts', './stores/memory/memory-store.ts', './local/acquire.ts'],
   })),
+  {
+    file: `${library}/local/acquire.ts`,
+    refused: [
+      '../limiter.ts',
+      '../gate.ts',
+      '../http/headers.ts',
+      '../index.ts',
+      '../algorithms/quota.ts',
+      'node:timers',
+    ],
+    admitted: ['../stores/store.ts', '../decision.ts', './timer.ts'],
+  },
   {
     file: `${library}/http/headers.ts`,
     refused: ['node:http', 'http', 'express', 'fastify/types/hooks.js', '@scope/name', '@scope/name/deep'],

@@ -8,10 +8,14 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
+import { checkDescriptor, type Descriptor, keyOf, valueIn } from './descriptor.ts'
 import type { Duration } from './duration.ts'
-import { invalid, memberOf, TidegateError } from './errors.ts'
-import { isKey, KEY_EXPECTED, type Key } from './key.ts'
-import { checkFields, isRecord } from './options.ts'
+import { invalid, TidegateError } from './errors.ts'
+import type { Key } from './key.ts'
+import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
+import { countersOf, questionOf } from './local/question.ts'
+import { WaitingLines } from './local/waiting-lines.ts'
+import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
@@ -20,10 +24,7 @@ import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-/** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
-export type Descriptor = Readonly<Record<string, string>>
-
-export interface GateOptions {
+export interface GateOptions extends WaitingOptions {
   rules: RuleOptions[]
   /** Default: a memory store of the gate's own. */
   store?: Store
@@ -52,6 +53,14 @@ export interface Gate {
   limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
   limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  /**
+   * Waits until the request is admitted. In this process first come, first served among the requests of the same
+   * counters; those that have only some of their counters in common do not wait for each other, and whoever asks the
+   * store first passes. Refused, at once, is what can never be admitted or not within `timeoutMs`, and at that deadline
+   * whatever still waits. Rejects with the signal's reason once that is aborted, and has then charged nothing.
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
+   */
+  acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. */
   peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
@@ -82,7 +91,7 @@ export interface Gate {
   reset(descriptor: Descriptor): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
-  /** Further calls are errors. Closes the store if the gate made it. */
+  /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
   close(): Promise<void>
 }
 
@@ -91,11 +100,12 @@ export interface Gate {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
 export function createGate(options: GateOptions): Gate {
-  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity'])
+  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
   const rules = bySlot(compileRules(options.rules), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
-  return new RuleGate(rules, store, options.store === undefined)
+  const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
+  return new RuleGate(rules, store, options.store === undefined, lines)
 }
 
 class RuleGate implements Gate {
@@ -103,14 +113,16 @@ class RuleGate implements Gate {
   readonly version: string
   readonly #store: Store
   readonly #ownsStore: boolean
+  readonly #lines: WaitingLines
   readonly #skipped = new Map<string, number>()
   #closed = false
 
-  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean) {
+  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.rules = rules
     this.version = versionOf(rules)
     this.#store = store
     this.#ownsStore = ownsStore
+    this.#lines = lines
   }
 
   async limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -119,6 +131,14 @@ class RuleGate implements Gate {
 
   limitSync(descriptor: Descriptor, options?: RequestOptions): Decision {
     return this.#decideSync(descriptor, options, 'consume')
+  }
+
+  async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
+    const { request, patience } = acquireOf(options)
+    const checks = this.#checks(descriptor, request, 'consume')
+    if (checks.length === 0) return this.#answer(checks, [])
+    const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
+    return this.#lines.wait(question, patience)
   }
 
   async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -134,7 +154,10 @@ class RuleGate implements Gate {
     const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
     const given = await Promise.all(
       refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
-        return [rule.name, of === null ? 0 : await this.#store.refund(rule, key, refund.cost, of)]
+        return [
+          rule.name,
+          of === null ? 0 : await this.#given({ rule, key }, this.#store.refund(rule, key, refund.cost, of)),
+        ]
       }),
     )
     return new Map(given)
@@ -143,7 +166,9 @@ class RuleGate implements Gate {
   async release(descriptor: Descriptor, id: string): Promise<boolean> {
     const of = { at: undefined, id: checkId(id) }
     const leases = this.#leases(descriptor)
-    const released = await Promise.all(leases.map(({ rule, key }) => this.#store.refund(rule, key, MAX_COUNT, of)))
+    const released = await Promise.all(
+      leases.map((lease) => this.#given(lease, this.#store.refund(lease.rule, lease.key, MAX_COUNT, of))),
+    )
     return released.some((cost) => cost > 0)
   }
 
@@ -168,11 +193,12 @@ class RuleGate implements Gate {
 
   async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
     const { rule, key } = this.#one(descriptor, options)
-    return this.#store.unblock(rule, key)
+    return this.#given({ rule, key }, this.#store.unblock(rule, key))
   }
 
   async reset(descriptor: Descriptor): Promise<void> {
-    await Promise.all(this.#matching(descriptor).map(({ rule, key }) => this.#store.reset(rule, key)))
+    const counters = this.#matching(descriptor)
+    await Promise.all(counters.map((one) => this.#given(one, this.#store.reset(one.rule, one.key))))
   }
 
   skipped(): ReadonlyMap<string, number> {
@@ -181,7 +207,15 @@ class RuleGate implements Gate {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#lines.close(closedError())
     if (this.#ownsStore) await this.#store.close()
+  }
+
+  /** What gives something back to a counter lets whoever waits for it ask again. */
+  async #given<Result>(counter: Counter, giving: Promise<Result>): Promise<Result> {
+    const result = await giving
+    this.#lines.wake(countersOf([counter]))
+    return result
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
@@ -233,7 +267,7 @@ class RuleGate implements Gate {
 
   /** The counters of this request: of each rule that matches, the key. */
   #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
-    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the gate has been closed')
+    if (this.#closed) throw closedError()
     checkDescriptor(descriptor)
     const matching: Counter[] = []
     for (const rule of this.rules) {
@@ -246,35 +280,12 @@ class RuleGate implements Gate {
   }
 }
 
+function closedError(): TidegateError {
+  return new TidegateError('ERR_CLOSED', 'the gate has been closed')
+}
+
 /** One counter of a rule. */
 interface Counter {
   readonly rule: Rule
   readonly key: Key
-}
-
-/**
- * Refuses what is no descriptor.
- * @throws TidegateError `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`
- */
-function checkDescriptor(descriptor: unknown): void {
-  const expected = 'an object that gives dimensions their values, such as { route: "/order", user: "u1" }'
-  if (!isRecord(descriptor)) throw invalid('ERR_INVALID_DESCRIPTOR', 'descriptor', expected, descriptor)
-  for (const dimension in descriptor) {
-    const value = descriptor[dimension]
-    if (!isKey(value)) throw invalid('ERR_INVALID_KEY', memberOf('descriptor', dimension), KEY_EXPECTED, value)
-    if (!isKey(dimension))
-      throw invalid('ERR_INVALID_KEY', 'descriptor', `dimensions that are ${KEY_EXPECTED}`, dimension)
-  }
-}
-
-/** The values of the rule's dimensions; undefined where the request lacks one. */
-function keyOf({ key }: Rule, descriptor: Descriptor): Key | undefined {
-  const [only] = key
-  if (key.length === 1) return valueIn(descriptor, only as string)
-  const values = key.map((dimension) => valueIn(descriptor, dimension))
-  return values.includes(undefined) ? undefined : (values as string[])
-}
-
-function valueIn(descriptor: Descriptor, dimension: string): string | undefined {
-  return Object.hasOwn(descriptor, dimension) ? descriptor[dimension] : undefined
 }

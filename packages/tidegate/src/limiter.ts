@@ -4,6 +4,9 @@ import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
+import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
+import { countersOf, questionOf } from './local/question.ts'
+import { WaitingLines } from './local/waiting-lines.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, type PenaltyOptions, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
@@ -12,7 +15,7 @@ import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, typ
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions extends LimitOptions, PenaltyOptions {
+export interface LimiterOptions extends LimitOptions, PenaltyOptions, WaitingOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
@@ -32,6 +35,13 @@ export interface Limiter {
   limit(key: string, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
   limitSync(key: string, options?: RequestOptions): Decision
+  /**
+   * Waits until the request is admitted; in this process first come, first served for each key, calls of `limit` aside.
+   * Refused, at once, is what can never be admitted or not within `timeoutMs`, and at that deadline whatever still waits.
+   * Rejects with the signal's reason once that is aborted, and has then charged nothing.
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
+   */
+  acquire(key: string, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. With `cost: 0`: the key as it stands. */
   peek(key: string, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
@@ -55,7 +65,7 @@ export interface Limiter {
   unblock(key: string): Promise<boolean>
   /** Forgets one key, exactly that: what it has used, its block and its penalties. */
   reset(key: string): Promise<void>
-  /** Further calls are errors. Closes the store if the limiter made it. */
+  /** Further calls are errors, and so are those that wait. Closes the store if the limiter made it. */
   close(): Promise<void>
 }
 
@@ -64,14 +74,15 @@ export interface Limiter {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const fields = checkFields(options, 'options', [...limitFields, 'penalty', 'name', 'store'])
+  const fields = checkFields(options, 'options', [...limitFields, 'penalty', 'name', 'store', 'maxWaiting'])
   if (fields['store'] !== undefined && fields['name'] === undefined) {
     throw invalid('ERR_INVALID_OPTION', 'name', 'a name, because other limiters can use the same store', undefined)
   }
   const name = fields['name'] === undefined ? 'limiter' : checkName(fields['name'], 'name')
   const rule = compileLimiterRule(fields, name)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
-  return new SingleLimiter(rule, store, options.store === undefined)
+  const lines = new WaitingLines(checkMaxWaiting(fields['maxWaiting']))
+  return new SingleLimiter(rule, store, options.store === undefined, lines)
 }
 
 class SingleLimiter implements Limiter {
@@ -82,9 +93,10 @@ class SingleLimiter implements Limiter {
   readonly #context: DecisionContext
   readonly #store: Store
   readonly #ownsStore: boolean
+  readonly #lines: WaitingLines
   #closed = false
 
-  constructor(rule: Rule, store: Store, ownsStore: boolean) {
+  constructor(rule: Rule, store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.#rule = rule
     this.rules = [rule]
     this.version = versionOf(this.rules)
@@ -92,6 +104,7 @@ class SingleLimiter implements Limiter {
     this.#context = { version: this.version, id: null, atomicity: 'strict' }
     this.#store = store
     this.#ownsStore = ownsStore
+    this.#lines = lines
   }
 
   limit(key: string, options?: RequestOptions): Promise<Decision> {
@@ -100,6 +113,15 @@ class SingleLimiter implements Limiter {
 
   limitSync(key: string, options?: RequestOptions): Decision {
     return this.#decideSync(key, options, 'consume')
+  }
+
+  async acquire(key: string, options?: AcquireOptions): Promise<Decision> {
+    this.#ensureOpen()
+    const { request, patience } = acquireOf(options)
+    const id = this.#idOf(request)
+    const check = this.#check(key, request, id)
+    const question = questionOf(this.#store, [check], ([figures]) => this.#answer(figures as RuleDecision, id))
+    return this.#lines.wait(question, patience)
   }
 
   peek(key: string, options?: RequestOptions): Promise<Decision> {
@@ -114,14 +136,14 @@ class SingleLimiter implements Limiter {
     this.#ensureOpen()
     const refund = refundOf(options)
     const of = admissionOf(refund, this.#rule)
-    return of === null ? 0 : this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of)
+    return of === null ? 0 : this.#given(key, this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of))
   }
 
   async release(key: string, id: string): Promise<boolean> {
     this.#ensureOpen()
     ensureLeases(this.#rule)
     const of = { at: undefined, id: checkId(id) }
-    return (await this.#store.refund(this.#rule, checkKey(key, 'key'), MAX_COUNT, of)) > 0
+    return (await this.#given(key, this.#store.refund(this.#rule, checkKey(key, 'key'), MAX_COUNT, of))) > 0
   }
 
   async renew(key: string, id: string): Promise<boolean> {
@@ -143,25 +165,32 @@ class SingleLimiter implements Limiter {
 
   async unblock(key: string): Promise<boolean> {
     this.#ensureOpen()
-    return this.#store.unblock(this.#rule, checkKey(key, 'key'))
+    return this.#given(key, this.#store.unblock(this.#rule, checkKey(key, 'key')))
   }
 
   async reset(key: string): Promise<void> {
     this.#ensureOpen()
-    await this.#store.reset(this.#rule, checkKey(key, 'key'))
+    await this.#given(key, this.#store.reset(this.#rule, checkKey(key, 'key')))
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#lines.close(closedError())
     if (this.#ownsStore) await this.#store.close()
+  }
+
+  /** What gives something back to a key lets whoever waits for it ask again. */
+  async #given<Result>(key: string, giving: Promise<Result>): Promise<Result> {
+    const result = await giving
+    this.#lines.wake(countersOf([{ rule: this.#rule, key }]))
+    return result
   }
 
   async #decide(key: string, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
     if (isSyncStore(this.#store)) return this.#decideSync(key, options, mode)
     this.#ensureOpen()
     const id = this.#idOf(options)
-    const check: Check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
-    const [figures] = await this.#store.decide([id === undefined ? check : { ...check, id }], mode)
+    const [figures] = await this.#store.decide([this.#check(key, options, id)], mode)
     return this.#answer(figures as RuleDecision, id)
   }
 
@@ -175,6 +204,11 @@ class SingleLimiter implements Limiter {
     return this.#answer(store.decideOneSync(this.#rule, name, costOf(options), mode, id), id)
   }
 
+  #check(key: string, options: RequestOptions | undefined, id: string | undefined): Check {
+    const check: Check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
+    return id === undefined ? check : { ...check, id }
+  }
+
   #idOf(options: RequestOptions | undefined): string | undefined {
     return this.#keepsIds ? requestIdOf(options) : undefined
   }
@@ -184,6 +218,10 @@ class SingleLimiter implements Limiter {
   }
 
   #ensureOpen(): void {
-    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the limiter has been closed')
+    if (this.#closed) throw closedError()
   }
+}
+
+function closedError(): TidegateError {
+  return new TidegateError('ERR_CLOSED', 'the limiter has been closed')
 }
