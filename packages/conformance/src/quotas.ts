@@ -18,6 +18,12 @@ const coarse = fc
   .record({ ...limitAndWindow([0, 40], [2, 200]), share: fc.integer({ min: 1, max: 20 }) })
   .map(({ share, ...rest }) => ({ ...rest, resolution: Math.max(1, Math.ceil(rest.window / share)) }))
 
+/** Lists every admission, so that its limit has a bound. */
+const manyListed = fc.record(limitAndWindow([1000, 4_000_000], [1, 4000]))
+
+const listed = (limits: fc.Arbitrary<RandomLimit>) =>
+  limits.map((limit): RandomLimit => ({ ...limit, algorithm: 'sliding-log' }))
+
 /** Random limits of each algorithm. */
 export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(
@@ -26,6 +32,14 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
     { weight: 4, arbitrary: coarse },
     { weight: 1, arbitrary: huge },
     { weight: 1, arbitrary: longest },
+  ),
+  'sliding-log': listed(
+    fc.oneof(
+      { weight: 5, arbitrary: few },
+      { weight: 4, arbitrary: longLog },
+      { weight: 1, arbitrary: manyListed },
+      { weight: 1, arbitrary: longest },
+    ),
   ),
   quota: fc.oneof(
     {
@@ -39,6 +53,7 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 /** Limits under which states grow long before anything big happens to them. */
 export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(longLog, coarse),
+  'sliding-log': listed(longLog),
   quota: randomLimits.quota,
 }
 

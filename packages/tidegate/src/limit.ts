@@ -5,7 +5,7 @@ import { checkInteger } from './options.ts'
 import type { Windows } from './quota.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'quota'] as const
+export const ALGORITHMS = ['sliding-window', 'sliding-log', 'quota'] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
@@ -47,6 +47,7 @@ export const MAX_ENTRIES = 4_000_000
 /** The fields that each algorithm has besides `limit` and `algorithm`. */
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
+  'sliding-log': ['window'],
   quota: [],
 }
 
@@ -87,6 +88,7 @@ const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUni
 
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
+  'sliding-log': (limit, source) => listed('sliding-log', limit, source),
   quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
 }
 
@@ -117,6 +119,16 @@ function slidingWindow(limit: number, { fields, prefix }: Source): CompiledLimit
     resolutionMs,
     shape: [windowMs, resolutionMs],
   }
+}
+
+/** Where everything that counts is listed one by one, at most as long as a window. */
+function listed(algorithm: AlgorithmName, limit: number, { fields, prefix }: Source): CompiledLimit {
+  if (limit > MAX_ENTRIES) {
+    const expected = `a whole number from 0 to ${show(MAX_ENTRIES)}, because ${algorithm} lists each admission`
+    throw invalid('ERR_INVALID_OPTION', `${prefix}limit`, expected, limit)
+  }
+  const windowMs = parseDuration(fields['window'], `${prefix}window`)
+  return { ...NONE, algorithm, limit, windowMs, spanMs: windowMs, shape: [windowMs] }
 }
 
 function resolutionOf(value: unknown, field: string, windowMs: number): number {

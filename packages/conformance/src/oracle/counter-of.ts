@@ -1,12 +1,14 @@
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
 import type { Counter } from './counter.ts'
 import { QuotaCounter } from './quota-counter.ts'
+import { SlidingLogCounter } from './sliding-log-counter.ts'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
 /** The oracle of each algorithm; durations of a rule are numbers here. */
 const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   'sliding-window': ({ limit, window, resolution = 1 }) =>
     new SlidingWindowCounter(limit, window as number, resolution as number),
+  'sliding-log': ({ limit, window }) => new SlidingLogCounter(limit, window as number),
   quota: ({ limit }) => new QuotaCounter(limit),
 }
 

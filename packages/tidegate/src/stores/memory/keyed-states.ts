@@ -1,5 +1,6 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
+import { SlidingLog } from '../../algorithms/sliding-log/sliding-log.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
@@ -22,6 +23,7 @@ const FEW_TABLES = 256
 export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
+    'sliding-log': new SlidingLog(),
     quota: new Quota(),
   }
   readonly #tables = new Map<string, Table>()

@@ -4,6 +4,7 @@ import type { Rule } from '../../rule.ts'
 /** The numbers by which the scripts know the algorithms. */
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
+  'sliding-log': 2,
   quota: 7,
 }
 

@@ -9,9 +9,10 @@ import type { Check, Mode, Store } from '../store.ts'
 import { encodeBatch, type Pending, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
 import { type Connection, connect, type RedisClient } from './connection.ts'
+import { readEntries } from './entries.ts'
 import { quotaWords } from './quotas.ts'
 import { runScript, type Script } from './script.ts'
-import { block, decide, refund, unblock } from './scripts.generated.ts'
+import { block, decide, entries, refund, unblock } from './scripts.generated.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -33,7 +34,8 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * Counts in Redis (6.2 or later) or Valkey. Decisions made in the same turn of the event loop travel
  * in one script call, which decides them in order by the server's clock.
  *
- * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE.
+ * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE; for the
+ * algorithms that list admissions also ZRANGE, ZADD, ZREM, ZREMRANGEBYSCORE, ZREMRANGEBYRANK, ZCOUNT, ZCARD.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
@@ -91,8 +93,10 @@ class RedisStore implements Store {
     return false
   }
 
-  async entries(): Promise<Entry[]> {
-    return []
+  async entries(rule: Rule, key: Key): Promise<Entry[]> {
+    const quota = quotaWords(rule)
+    const words = [String(quota.length), ...quota]
+    return readEntries(rule, (after, last) => this.#run(entries, rule, key, [...words, after, last]))
   }
 
   async block(rule: Rule, key: Key, durationMs: number): Promise<void> {

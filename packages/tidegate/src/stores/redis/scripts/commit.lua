@@ -1,6 +1,8 @@
 -- Writes what `evaluate` found, with `charged` at `at`.
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window-commit
+elseif algorithm == 2 then
+--@include ../../../algorithms/sliding-log/sliding-log-commit
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota-commit
 end

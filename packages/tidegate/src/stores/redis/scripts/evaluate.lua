@@ -1,6 +1,8 @@
 -- What the check would get, by its algorithm: the numbers are those of quotas.ts.
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
+elseif algorithm == 2 then
+--@include ../../../algorithms/sliding-log/sliding-log
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 end

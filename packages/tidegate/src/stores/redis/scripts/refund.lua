@@ -19,6 +19,9 @@ local total, length, small, newest, tail, before, oldest, expiry
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 --@include ../../../algorithms/sliding-window/sliding-window-refund
+elseif algorithm == 2 then
+--@include ../../../algorithms/sliding-log/sliding-log
+--@include ../../../algorithms/sliding-log/sliding-log-refund
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 --@include ../../../algorithms/quota/quota-refund
