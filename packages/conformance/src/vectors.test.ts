@@ -28,13 +28,21 @@ for (const kind of storeKinds) {
 
 async function take(gate: Gate, step: VectorStep, where: string): Promise<void> {
   const descriptor = step.descriptor ?? { key: step.key ?? 'k' }
-  const { op = 'limit' } = step
-  const options = step.cost === undefined ? {} : { cost: step.cost }
-  const answer = op === 'reset' ? gate.reset(descriptor) : gate[op](descriptor, options)
+  const answer = ask(gate, step, descriptor)
   if (step.error !== undefined) {
     await expect(answer, where).rejects.toMatchObject({ code: step.error })
     return
   }
   const given = await answer
-  if (step.expect !== undefined) expect(given, where).toMatchObject(step.expect as object)
+  if (typeof step.expect === 'object') expect(given, where).toMatchObject(step.expect as object)
+  else if (step.expect !== undefined) expect(given, where).toBe(step.expect)
+}
+
+async function ask(gate: Gate, step: VectorStep, descriptor: Record<string, string>): Promise<unknown> {
+  const { op = 'limit', cost, id = '' } = step
+  const options = { ...(cost !== undefined && { cost }), ...(id !== '' && { id }) }
+  if (op === 'renew' || op === 'release') return gate[op](descriptor, id)
+  if (op === 'reset' || op === 'entries') return gate[op](descriptor)
+  if (op === 'refund') return Object.fromEntries(await gate.refund(descriptor, options))
+  return gate[op](descriptor, options)
 }

@@ -4,11 +4,12 @@ import type { RuleOptions } from 'tidegate'
 
 export interface VectorStep {
   readonly at: number
-  readonly op?: 'limit' | 'peek' | 'reset'
+  readonly op?: 'limit' | 'peek' | 'reset' | 'refund' | 'entries' | 'renew' | 'release'
   readonly key?: string
   readonly descriptor?: Record<string, string>
   readonly cost?: number
   readonly times?: number
+  readonly id?: string
   readonly expect?: unknown
   readonly error?: string
 }
