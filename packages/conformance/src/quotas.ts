@@ -21,8 +21,8 @@ const coarse = fc
 /** Lists every admission, so that its limit has a bound. */
 const manyListed = fc.record(limitAndWindow([1000, 4_000_000], [1, 4000]))
 
-const listed = (limits: fc.Arbitrary<RandomLimit>) =>
-  limits.map((limit): RandomLimit => ({ ...limit, algorithm: 'sliding-log' }))
+const listed = (algorithm: AlgorithmSpelling, limits: fc.Arbitrary<RandomLimit>) =>
+  limits.map((limit): RandomLimit => ({ ...limit, algorithm }))
 
 /** Random limits of each algorithm. */
 export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
@@ -34,9 +34,19 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
     { weight: 1, arbitrary: longest },
   ),
   'sliding-log': listed(
+    'sliding-log',
     fc.oneof(
       { weight: 5, arbitrary: few },
       { weight: 4, arbitrary: longLog },
+      { weight: 1, arbitrary: manyListed },
+      { weight: 1, arbitrary: longest },
+    ),
+  ),
+  concurrency: listed(
+    'concurrency',
+    fc.oneof(
+      { weight: 8, arbitrary: few },
+      { weight: 2, arbitrary: longLog },
       { weight: 1, arbitrary: manyListed },
       { weight: 1, arbitrary: longest },
     ),
@@ -53,7 +63,8 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 /** Limits under which states grow long before anything big happens to them. */
 export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
   'sliding-window': fc.oneof(longLog, coarse),
-  'sliding-log': listed(longLog),
+  'sliding-log': listed('sliding-log', longLog),
+  concurrency: listed('concurrency', fc.oneof(few, longLog)),
   quota: randomLimits.quota,
 }
 

@@ -5,7 +5,7 @@ import { checkInteger } from './options.ts'
 import type { Windows } from './quota.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'sliding-log', 'quota'] as const
+export const ALGORITHMS = ['sliding-window', 'sliding-log', 'concurrency', 'quota'] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
@@ -14,9 +14,15 @@ export type AlgorithmSpelling = (typeof SPELLINGS)[number]
 
 /** What is admitted, and in how long. */
 export interface LimitOptions {
-  /** The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing. */
+  /**
+   * The most cost admitted in any window, of concurrency the most held at once: a whole number from 0 to 4,294,967,295;
+   * of sliding-log and concurrency, which list what they admit, to 4,000,000. 0 admits nothing.
+   */
   limit: number
-  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none. */
+  /**
+   * The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none. Of concurrency it is the
+   * life of a lease: how long after its grant or last renewal it ends by itself.
+   */
   window?: Duration
   /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
   algorithm?: AlgorithmSpelling
@@ -48,6 +54,7 @@ export const MAX_ENTRIES = 4_000_000
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
   'sliding-log': ['window'],
+  concurrency: ['window'],
   quota: [],
 }
 
@@ -89,6 +96,7 @@ const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUni
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
   'sliding-log': (limit, source) => listed('sliding-log', limit, source),
+  concurrency: (limit, source) => listed('concurrency', limit, source),
   quota: (limit) => ({ ...NONE, algorithm: 'quota', limit, spanMs: Number.POSITIVE_INFINITY, shape: [] }),
 }
 

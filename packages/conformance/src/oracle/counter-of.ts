@@ -1,4 +1,5 @@
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import { ConcurrencyCounter } from './concurrency-counter.ts'
 import type { Counter } from './counter.ts'
 import { QuotaCounter } from './quota-counter.ts'
 import { SlidingLogCounter } from './sliding-log-counter.ts'
@@ -9,6 +10,7 @@ const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   'sliding-window': ({ limit, window, resolution = 1 }) =>
     new SlidingWindowCounter(limit, window as number, resolution as number),
   'sliding-log': ({ limit, window }) => new SlidingLogCounter(limit, window as number),
+  concurrency: ({ limit, window }) => new ConcurrencyCounter(limit, window as number),
   quota: ({ limit }) => new QuotaCounter(limit),
 }
 

@@ -1,4 +1,5 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
+import { Concurrency } from '../../algorithms/concurrency/concurrency.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
 import { SlidingLog } from '../../algorithms/sliding-log/sliding-log.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
@@ -24,6 +25,7 @@ export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
     'sliding-log': new SlidingLog(),
+    concurrency: new Concurrency(),
     quota: new Quota(),
   }
   readonly #tables = new Map<string, Table>()

@@ -5,6 +5,7 @@ import type { Rule } from '../../rule.ts'
 const NUMBERS: Record<AlgorithmName, number> = {
   'sliding-window': 1,
   'sliding-log': 2,
+  concurrency: 6,
   quota: 7,
 }
 

@@ -12,7 +12,7 @@ import { type Connection, connect, type RedisClient } from './connection.ts'
 import { readEntries } from './entries.ts'
 import { quotaWords } from './quotas.ts'
 import { runScript, type Script } from './script.ts'
-import { block, decide, entries, refund, unblock } from './scripts.generated.ts'
+import { block, decide, entries, refund, renew, unblock } from './scripts.generated.ts'
 
 export interface RedisStoreOptions {
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
@@ -35,7 +35,8 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * in one script call, which decides them in order by the server's clock.
  *
  * Needs of the server: EVALSHA, EVAL, DEL, PING, and within the script TIME, GETRANGE, SET, SETRANGE, PEXPIRE; for the
- * algorithms that list admissions also ZRANGE, ZADD, ZREM, ZREMRANGEBYSCORE, ZREMRANGEBYRANK, ZCOUNT, ZCARD.
+ * algorithms that list admissions also ZRANGE, ZADD, ZREM, ZREMRANGEBYSCORE, ZREMRANGEBYRANK, ZCOUNT, ZCARD;
+ * for leases ZSCORE, ZMSCORE, ZRANK, ZRANGEBYSCORE.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
@@ -89,8 +90,9 @@ class RedisStore implements Store {
     return Number(await this.#run(refund, rule, key, words))
   }
 
-  async renew(): Promise<boolean> {
-    return false
+  async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
+    const quota = quotaWords(rule)
+    return (await this.#run(renew, rule, key, [String(quota.length), ...quota, id])) === 1
   }
 
   async entries(rule: Rule, key: Key): Promise<Entry[]> {

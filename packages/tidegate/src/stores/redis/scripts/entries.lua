@@ -21,5 +21,8 @@ local total, length, small, newest, tail, before, oldest, expiry
 if algorithm == 2 then
 --@include ../../../algorithms/sliding-log/sliding-log
 --@include ../../../algorithms/sliding-log/sliding-log-entries
+else
+--@include ../../../algorithms/concurrency/concurrency
+--@include ../../../algorithms/concurrency/concurrency-entries
 end
 return failed and redis.error_reply(failed) or reply

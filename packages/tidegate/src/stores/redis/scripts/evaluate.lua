@@ -3,6 +3,8 @@ if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 elseif algorithm == 2 then
 --@include ../../../algorithms/sliding-log/sliding-log
+elseif algorithm == 6 then
+--@include ../../../algorithms/concurrency/concurrency
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 end
