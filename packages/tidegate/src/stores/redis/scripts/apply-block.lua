@@ -1,11 +1,13 @@
 -- A key that is blocked is refused whatever its rule says; one that its rule refuses is blocked, where the rule has a
 -- penalty. `penalty` is then what penalise.lua has to write, should the request write at all.
-local left = 0
-if blocked and not failed and blocked[1] ~= 0 then
+local left, own = 0, key
+-- A block that is over, before a request that must not clear it away.
+if blocked and blocked[1] == 0 then own, blocked = blocked[3], false end
+if blocked and not failed then
   left, allowed, unsettled = blocked[1], false, false
   -- The clock came right after having been far ahead: the block begins now.
   if left ~= -1 and now < blocked[2] - left then penalty = { left } end
-elseif not failed and not blocked and cost > 0 and cost <= limit and wait ~= -1 then
+elseif not failed and not allowed and ARGV[row + 2] ~= '' and cost > 0 and cost <= limit and wait ~= -1 then
 --@include next-penalty
 end
 if left == 0 then blocked = false
