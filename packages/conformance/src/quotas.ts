@@ -63,6 +63,8 @@ const bucket = fc.oneof(
 const cellRate = fc
   .record({ ...limitAndWindow([1, 12], [1, 60]), burst: fc.option(fc.integer({ min: 0, max: 20 })) })
   .map(({ limit, window, burst }) => ({ limit, period: window, ...(burst !== null && { burst }) }))
+/** Lists every admission, so that its limit has a bound. */
+const manyListed = fc.record(limitAndWindow([1000, 4_000_000], [1, 4000]))
 
 /** Random limits of each algorithm. */
 export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> = {
@@ -92,6 +94,24 @@ export const randomLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
   ),
   'token-bucket': named('token-bucket', bucket),
   gcra: named('gcra', cellRate),
+  'sliding-log': named(
+    'sliding-log',
+    fc.oneof(
+      { weight: 5, arbitrary: few },
+      { weight: 4, arbitrary: longLog },
+      { weight: 1, arbitrary: manyListed },
+      { weight: 1, arbitrary: longest },
+    ),
+  ),
+  concurrency: named(
+    'concurrency',
+    fc.oneof(
+      { weight: 8, arbitrary: few },
+      { weight: 2, arbitrary: longLog },
+      { weight: 1, arbitrary: manyListed },
+      { weight: 1, arbitrary: longest },
+    ),
+  ),
   quota: fc.oneof(
     {
       weight: 9,
@@ -108,6 +128,8 @@ export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
   'sliding-counter': named('sliding-counter', longLog),
   'token-bucket': named('token-bucket', smallBucket),
   gcra: named('gcra', cellRate),
+  'sliding-log': named('sliding-log', longLog),
+  concurrency: named('concurrency', fc.oneof(few, longLog)),
   quota: randomLimits.quota,
 }
 

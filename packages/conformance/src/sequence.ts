@@ -96,7 +96,11 @@ const operation = fc.oneof(
 )
 
 const particulars = {
-  id: fc.constantFrom('i0', 'i1', 'i2', 'i3', 'i4', 'i5'),
+  // Some come again, so that leases are renewed and released; others do not, so that there are many.
+  id: fc.oneof(
+    fc.constantFrom('i0', 'i1', 'i2', 'i3', 'i4', 'i5'),
+    fc.nat(999).map((n) => `n${n}`),
+  ),
   rule: fc.nat(4),
   of: fc.oneof(fc.constant(undefined), fc.nat(5)),
   duration: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 80 }) }, fc.constant('forever' as const)),

@@ -9,7 +9,6 @@ export interface VectorStep {
   readonly key?: string
   readonly descriptor?: Record<string, string>
   readonly cost?: number
-  readonly id?: string
   /** The rule that is meant, where several match. */
   readonly rule?: string
   /** Of a block: for how long. */
@@ -17,6 +16,7 @@ export interface VectorStep {
   /** Of a refund: the number of the step, from 1, whose decision is given back. */
   readonly of?: number
   readonly times?: number
+  readonly id?: string
   readonly expect?: unknown
   readonly error?: string
 }

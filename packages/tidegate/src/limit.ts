@@ -7,7 +7,15 @@ import type { Windows } from './quota.ts'
 import { timeFor } from './refill.ts'
 
 /** The algorithms that stores know. */
-export const ALGORITHMS = ['sliding-window', 'sliding-counter', 'fixed-window', 'token-bucket', 'quota'] as const
+export const ALGORITHMS = [
+  'sliding-window',
+  'sliding-log',
+  'sliding-counter',
+  'fixed-window',
+  'token-bucket',
+  'concurrency',
+  'quota',
+] as const
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
@@ -17,11 +25,15 @@ export type AlgorithmSpelling = (typeof SPELLINGS)[number]
 /** What is admitted, and in how long. */
 export interface LimitOptions extends AlignmentOptions {
   /**
-   * The most cost admitted in any window: a whole number from 0 to 4,294,967,295. 0 admits nothing.
-   * Token bucket: the tokens that come in each window.
+   * The most cost admitted in any window, of concurrency the most held at once, of a token bucket the tokens that come in
+   * each window: a whole number from 0 to 4,294,967,295; of sliding-log and concurrency, which list what they admit, to
+   * 4,000,000. 0 admits nothing.
    */
   limit: number
-  /** The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none, `gcra` has a period. */
+  /**
+   * The window: milliseconds or `'1s'`, `'1h'`, `'7d'`; from 1 ms to 366 days. A quota has none, `gcra` has a period. Of
+   * concurrency it is the life of a lease: how long after its grant or last renewal it ends by itself.
+   */
   window?: Duration
   /** How it is counted. Default: `sliding-window`, exact in every continuous window. */
   algorithm?: AlgorithmSpelling
@@ -60,10 +72,12 @@ export const MAX_ENTRIES = 4_000_000
 /** The fields that each algorithm has besides `limit` and `algorithm`. */
 const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
   'sliding-window': ['window', 'resolution'],
-  'fixed-window': ['window', 'align', 'timeZone'],
+  'sliding-log': ['window'],
   'sliding-counter': ['window'],
+  'fixed-window': ['window', 'align', 'timeZone'],
   'token-bucket': ['window', 'capacity', 'refill'],
   gcra: ['period', 'burst'],
+  concurrency: ['window'],
   quota: [],
 }
 
@@ -104,6 +118,8 @@ const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUni
 
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
+  'sliding-log': (limit, source) => listed('sliding-log', limit, source),
+  concurrency: (limit, source) => listed('concurrency', limit, source),
   'fixed-window': (limit, { fields, prefix }) => {
     return { ...NONE, algorithm: 'fixed-window', limit, ...compileAlignment(fields, prefix) }
   },
@@ -140,6 +156,16 @@ function slidingWindow(limit: number, { fields, prefix }: Source): CompiledLimit
     resolutionMs,
     shape: [windowMs, resolutionMs],
   }
+}
+
+/** Where everything that counts is listed one by one, at most as long as a window. */
+function listed(algorithm: AlgorithmName, limit: number, { fields, prefix }: Source): CompiledLimit {
+  if (limit > MAX_ENTRIES) {
+    const expected = `a whole number from 0 to ${show(MAX_ENTRIES)}, because ${algorithm} lists each admission`
+    throw invalid('ERR_INVALID_OPTION', `${prefix}limit`, expected, limit)
+  }
+  const windowMs = parseDuration(fields['window'], `${prefix}window`)
+  return { ...NONE, algorithm, limit, windowMs, spanMs: windowMs, shape: [windowMs] }
 }
 
 function resolutionOf(value: unknown, field: string, windowMs: number): number {

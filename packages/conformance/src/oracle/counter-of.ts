@@ -1,8 +1,10 @@
 import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import { ConcurrencyCounter } from './concurrency-counter.ts'
 import type { Counter } from './counter.ts'
 import { FixedWindowCounter } from './fixed-window-counter.ts'
 import { QuotaCounter } from './quota-counter.ts'
 import { SlidingCounterCounter } from './sliding-counter-counter.ts'
+import { SlidingLogCounter } from './sliding-log-counter.ts'
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 import { TokenBucketCounter } from './token-bucket-counter.ts'
 
@@ -15,6 +17,8 @@ const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   'token-bucket': ({ limit, window, capacity = limit, refill = limit }) =>
     new TokenBucketCounter(capacity, refill, window as number),
   gcra: ({ limit, period, burst = limit }) => new TokenBucketCounter(burst, limit, period as number),
+  'sliding-log': ({ limit, window }) => new SlidingLogCounter(limit, window as number),
+  concurrency: ({ limit, window }) => new ConcurrencyCounter(limit, window as number),
   quota: ({ limit }) => new QuotaCounter(limit),
 }
 

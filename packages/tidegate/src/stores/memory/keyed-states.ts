@@ -1,7 +1,9 @@
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
+import { Concurrency } from '../../algorithms/concurrency/concurrency.ts'
 import { FixedWindow } from '../../algorithms/fixed-window/fixed-window.ts'
 import { Quota } from '../../algorithms/quota/quota.ts'
 import { SlidingCounter } from '../../algorithms/sliding-counter/sliding-counter.ts'
+import { SlidingLog } from '../../algorithms/sliding-log/sliding-log.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
 import type { AlgorithmName } from '../../limit.ts'
@@ -25,6 +27,8 @@ const FEW_TABLES = 256
 export class KeyedStates {
   readonly #algorithms: Record<AlgorithmName, Algorithm> = {
     'sliding-window': new SlidingWindow(),
+    'sliding-log': new SlidingLog(),
+    concurrency: new Concurrency(),
     'fixed-window': new FixedWindow(),
     'sliding-counter': new SlidingCounter(),
     'token-bucket': new TokenBucket(),

@@ -160,7 +160,7 @@ class InMemoryStore implements MemoryStore {
       const { rule, cost, id } = checks[i] as Check
       const { table, name, state, figures } = step
       const uncharged = !admitted && figures.allowed
-      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock) : figures
+      const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       if (mode === 'peek' || cost === 0) return answer
       table.blocks?.settle(name, clock)
       if (figures.reason === 'blocked') return answer

@@ -1,5 +1,6 @@
 import type { Admission } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
+import { hasLeases } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
@@ -33,7 +34,11 @@ export async function decideCompensated(
     return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
   }
 
-  const probed = inOrder(shares, await Promise.all(ask('probe')))
+  const [probes, live] = await Promise.all([
+    Promise.all(ask('probe')),
+    Promise.all(checks.map((check) => isLiveLease(check, store))),
+  ])
+  const probed = inOrder(shares, probes)
   if (!probed.every(isAllowed)) return probed
 
   const charged = await Promise.allSettled(ask('consume'))
@@ -44,14 +49,27 @@ export async function decideCompensated(
   const admitted = shares.filter((_, i) => charged[i]?.status === 'fulfilled' && answers[i]?.every(isAllowed))
   const figures = inOrder(shares, answers)
   await Promise.all(
-    admitted.flatMap((share) =>
-      share.checks.map((check, i) => store.refund(check, { at: figures[share.places[i] as number]?.at, id: check.id })),
+    admitted.flatMap(({ places }) =>
+      // A lease that was held before has not been charged.
+      places
+        .filter((place) => !live[place])
+        .map((place) => {
+          const check = checks[place] as Check
+          return store.refund(check, { at: figures[place]?.at, id: check.id })
+        }),
     ),
   )
   if (failure !== undefined) throw failure.reason
   // What was given back is told as it stood before.
   for (const { places } of admitted) for (const place of places) figures[place] = probed[place] as RuleDecision
   return figures
+}
+
+/** Whether the check's id is that of a lease that is held: it alone is admitted at a cost above the limit. */
+async function isLiveLease(check: Check, store: SlotStore): Promise<boolean> {
+  if (!hasLeases(check.rule)) return false
+  const [figures] = await store.decide([{ ...check, cost: check.rule.limit + 1 }], 'peek-probe')
+  return figures?.allowed === true
 }
 
 /** The figures of all slots in the order of the request's checks. */

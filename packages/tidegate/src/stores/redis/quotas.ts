@@ -7,6 +7,8 @@ const NUMBERS: Record<AlgorithmName, number> = {
   'fixed-window': 4,
   'sliding-counter': 3,
   'token-bucket': 5,
+  'sliding-log': 2,
+  concurrency: 6,
   quota: 7,
 }
 

@@ -11,11 +11,12 @@ import { Batcher } from './batcher.ts'
 import { connect, type RedisClient } from './clients/connect.ts'
 import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
+import { readEntries } from './entries.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
-import { block, decide, refund, unblock } from './scripts.generated.ts'
+import { block, decide, entries, refund, renew, unblock } from './scripts.generated.ts'
 import { ServerTime } from './server-time.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 import { type SlotShare, shareBySlot } from './slot-share.ts'
@@ -102,12 +103,15 @@ class RedisStore implements Store {
     return Number(await this.#run(refund, rule, key, words))
   }
 
-  async renew(): Promise<boolean> {
-    return false
+  async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
+    const quota = quotaWords(rule, this.#serverTime.now())
+    return (await this.#run(renew, rule, key, [String(quota.length), ...quota, id])) === 1
   }
 
-  async entries(): Promise<Entry[]> {
-    return []
+  async entries(rule: Rule, key: Key): Promise<Entry[]> {
+    const quota = quotaWords(rule, this.#serverTime.now())
+    const words = [String(quota.length), ...quota]
+    return readEntries(rule, (after, last) => this.#run(entries, rule, key, [...words, after, last]))
   }
 
   async block(rule: Rule, key: Key, durationMs: number): Promise<void> {

@@ -7,6 +7,10 @@ elseif algorithm == 3 then
 --@include ../../../algorithms/sliding-counter/sliding-counter
 elseif algorithm == 5 then
 --@include ../../../algorithms/token-bucket/token-bucket
+elseif algorithm == 2 then
+--@include ../../../algorithms/sliding-log/sliding-log
+elseif algorithm == 6 then
+--@include ../../../algorithms/concurrency/concurrency
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 end

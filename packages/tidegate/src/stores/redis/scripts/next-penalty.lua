@@ -2,7 +2,7 @@
 -- `key:penalties`: \8, how many there were in a row (1), until when they are remembered (6, ms).
 local blocks = {}
 for number in string.gmatch(ARGV[row + 2], '%d+') do blocks[#blocks + 1] = tonumber(number) end
-local times, memory = 0, attempt('GETRANGE', (blocked and blocked[3] or key) .. ':penalties', 0, 8)
+local times, memory = 0, attempt('GETRANGE', key .. ':penalties', 0, 8)
 if type(memory) == 'string' and #memory == 8 and string.byte(memory) == 8 then
   local count, remembered = unpack_bytes('<I1I6', memory, 2)
   if now < remembered then times = count end

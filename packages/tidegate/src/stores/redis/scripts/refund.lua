@@ -27,14 +27,16 @@ elseif algorithm == 3 then
 elseif algorithm == 5 then
 --@include ../../../algorithms/token-bucket/token-bucket
 --@include ../../../algorithms/token-bucket/token-bucket-refund
+elseif algorithm == 2 then
+--@include ../../../algorithms/sliding-log/sliding-log
+--@include ../../../algorithms/sliding-log/sliding-log-refund
+elseif algorithm == 6 then
+--@include ../../../algorithms/concurrency/concurrency
+--@include ../../../algorithms/concurrency/concurrency-refund
 elseif algorithm == 7 then
 --@include ../../../algorithms/quota/quota
 --@include ../../../algorithms/quota/quota-refund
 end
 if failed then return redis.error_reply(failed) end
-if key ~= KEYS[1] then
-  -- A block must not expire before the state that it keeps aside.
-  local life = redis.call('PTTL', key)
-  if life > redis.call('PTTL', KEYS[1]) then redis.call('PEXPIRE', KEYS[1], life) end
-end
+--@include keep-block
 return refunded
