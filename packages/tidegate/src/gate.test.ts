@@ -85,7 +85,7 @@ test('a decision is JSON with all of its fields, its rules included', () => {
   const { rules, ...figures } = JSON.parse(JSON.stringify(decision))
   expect(figures).toEqual({
     ...{ allowed: true, limit: 3, used: 1, remaining: 2, retryAfterMs: 0, resetAfterMs: 1000, reason: 'ok' },
-    ...{ source: 'store', rule: 'one', at: decision.at, version: limiter.version },
+    ...{ source: 'store', rule: 'one', at: decision.at, id: null, atomicity: 'strict', version: limiter.version },
   })
   expect(rules).toEqual([
     {

@@ -9,8 +9,10 @@ const whole = 'a whole number from 0 to 4,294,967,295'
 const duration = "whole milliseconds or a duration such as '250ms', '1s', '1m', '1h', '7d', from 1 ms to 366 days"
 const nameForm = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
 const keyForm = 'a string of 1 to 4096 characters without control characters or braces'
-const entries = 'a limit or a window that needs at most 4,000,000 entries for a key'
-const fields = 'one of name, match, key, limit, window, algorithm, description'
+const entries = 'a limit, a window or a resolution that needs at most 4,000,000 entries for a key'
+const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst'
+const ruleFields = `name, match, key, ${limitFields}, penalty, description`
+const fields = `one of ${ruleFields}`
 
 /** One wrong field of a rule: the value, the code, what was expected there and how the value is shown. */
 const wrong: [what: string, change: object, code: string, field: string, expected: string, ending: string][] = [
@@ -70,19 +72,26 @@ const wrong: [what: string, change: object, code: string, field: string, expecte
   }),
   [
     'an algorithm that is not there',
-    { algorithm: 'gcra' },
+    { algorithm: 'leaky-bucket' },
     'ERR_INVALID_OPTION',
     '.algorithm',
-    'one of sliding-window',
-    ', received "gcra"',
+    'one of sliding-window, sliding-log, sliding-counter, fixed-window, token-bucket, concurrency, quota, gcra',
+    ', received "leaky-bucket"',
   ],
-  ['no algorithm', { algorithm: null }, 'ERR_INVALID_OPTION', '.algorithm', 'one of sliding-window', ', received null'],
+  [
+    'no algorithm',
+    { algorithm: null },
+    'ERR_INVALID_OPTION',
+    '.algorithm',
+    'one of sliding-window, sliding-log, sliding-counter, fixed-window, token-bucket, concurrency, quota, gcra',
+    ', received null',
+  ],
   [
     'an inherited name as algorithm',
     { algorithm: 'toString' },
     'ERR_INVALID_OPTION',
     '.algorithm',
-    'one of sliding-window',
+    'one of sliding-window, sliding-log, sliding-counter, fixed-window, token-bucket, concurrency, quota, gcra',
     ', received "toString"',
   ],
   ['a text as key', { key: 'user' }, 'ERR_INVALID_OPTION', '.key', 'an array of dimensions', ', received "user"'],
@@ -124,7 +133,7 @@ const wrong: [what: string, change: object, code: string, field: string, expecte
     'ERR_INVALID_OPTION',
     '.limit',
     entries,
-    '; an exact window of 7200000 ms could hold 4,000,001',
+    '; a window of 7200000 ms by 1 ms could hold 4,000,001',
   ],
   [
     'more milliseconds than a key may hold',
@@ -132,7 +141,7 @@ const wrong: [what: string, change: object, code: string, field: string, expecte
     'ERR_INVALID_OPTION',
     '.limit',
     entries,
-    '; an exact window of 4000001 ms could hold 4,000,001',
+    '; a window of 4000001 ms by 1 ms could hold 4,000,001',
   ],
 ]
 
@@ -166,7 +175,7 @@ describe('a rule with one wrong field is refused, by code, field and message', (
     ['"hourly"', 'hourly'],
     ['an array', [rule]],
   ])('a rule that is %s', (received, value) => {
-    const expected = 'an object with name, match, key, limit, window, algorithm, description'
+    const expected = `an object with ${ruleFields}`
     const message = `rules[0]: expected ${expected}, received ${received}`
     expect(() => compileRules([value])).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_OPTION', field: 'rules[0]', expected, message }),
@@ -224,6 +233,13 @@ describe('a rule at its bounds is admitted', () => {
       algorithm: 'sliding-window',
       limit: 10,
       windowMs: 3_600_000,
+      spanMs: 3_600_000,
+      resolutionMs: 1,
+      refillUnits: 0,
+      tokenUnits: 0,
+      windows: undefined,
+      penalty: undefined,
+      slot: -1,
       description: 'why',
       id: expect.stringMatching(/^hourly\.[0-9a-f]{8}$/),
     })
@@ -271,7 +287,7 @@ describe('the version of a set of rules', () => {
 })
 
 describe('the options of a limiter', () => {
-  const limiterFields = 'one of limit, window, algorithm, name, store'
+  const limiterFields = `one of ${limitFields}, penalty, name, store, maxWaiting`
 
   it.each([
     [{ limit: -1, window: '1s' }, 'ERR_INVALID_OPTION', 'limit', `limit: expected ${whole}, received -1`],
@@ -345,7 +361,7 @@ describe('the cost of a request', () => {
   })
 
   it('is refused when it is misspelt', () => {
-    const message = 'costs: unknown option, expected one of cost'
+    const message = 'costs: unknown option, expected one of cost, id'
     expect(() => limiter.limitSync('a', { costs: 2 } as never)).toThrow(
       expect.objectContaining({ code: 'ERR_UNKNOWN_OPTION', field: 'costs', message }),
     )

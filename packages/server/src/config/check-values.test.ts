@@ -28,7 +28,7 @@ const broken: BrokenFile[] = [
     '2:45: rules[0].key[1] is "u", expected each dimension once',
     '2:56: rules[0].limit is -1, expected a whole number from 0 to 4,294,967,295',
     `2:68: rules[0].window is 0, expected ${DURATION}`,
-    '2:82: rules[0].algorithm is "magic", expected one of sliding-window',
+    '2:82: rules[0].algorithm is "magic", expected one of sliding-window, sliding-log, sliding-counter, fixed-window, token-bucket, concurrency, quota, gcra',
   ],
   ['a window without sense', rule('limit: 1', 'window: soon'), `4:13: rules[0].window is "soon", expected ${DURATION}`],
   ['a window of nothing', rule('limit: 1', 'window: 0'), `4:13: rules[0].window is 0, expected ${DURATION}`],
@@ -36,12 +36,12 @@ const broken: BrokenFile[] = [
   [
     'more entries than fit',
     rule('limit: 5000000', 'window: 1d'),
-    '3:12: rules[0].limit is 5000000, expected a limit or a window that needs at most 4,000,000 entries for a key',
+    '3:12: rules[0].limit is 5000000, expected a limit, a window or a resolution that needs at most 4,000,000 entries for a key',
   ],
   [
     'an unknown algorithm',
     rule('limit: 1', 'window: 1s', 'algorithm: magic'),
-    '5:16: rules[0].algorithm is "magic", expected one of sliding-window',
+    '5:16: rules[0].algorithm is "magic", expected one of sliding-window, sliding-log, sliding-counter, fixed-window, token-bucket, concurrency, quota, gcra',
   ],
   [
     'a name with a space',

@@ -18,7 +18,6 @@ test('many mistakes are listed in the order of the file', () => {
     '6:12: rules[1].limit is -1, expected a whole number from 0 to 4,294,967,295',
     '8:5: rules[2].name is missing, expected a string',
     '8:5: rules[2].limit is missing, expected a whole number',
-    "8:5: rules[2].window is missing, expected milliseconds or a duration such as '1s', '1m', '1h', '7d'",
     `8:5: rules[2].nam does not exist, expected one of ${RULE_FIELDS}`,
     '9:13: denyStatus is 1, expected one of 401, 403, 429',
   ])

@@ -43,7 +43,7 @@ const broken: BrokenFile[] = [
   [
     'no window',
     rule('limit: 1'),
-    "2:5: rules[0].window is missing, expected milliseconds or a duration such as '1s', '1m', '1h', '7d'",
+    "2:5: rules[0].window is missing, expected whole milliseconds or a duration such as '250ms', '1s', '1m', '1h', '7d', from 1 ms to 366 days",
   ],
   [
     'a limit that is no number',

@@ -4,7 +4,8 @@ import { formatProblem } from '../config/problem.ts'
 /** A mistake, a file that makes it, and every line that the file must be answered with. */
 export type BrokenFile = readonly [mistake: string, file: string, ...errors: string[]]
 
-export const RULE_FIELDS = 'name, match, key, limit, window, algorithm, description'
+export const RULE_FIELDS =
+  'name, match, key, limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst, penalty, description'
 
 /** A file with one rule, whose lines below `name` are given. */
 export function rule(...lines: string[]): string {
