@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createGate, type Descriptor } from './gate.ts'
+import type { Descriptor } from './descriptor.ts'
+import { createGate } from './gate.ts'
 import { createLimiter } from './limiter.ts'
 
 // The kind of fault: input whose fields are not where they are looked for, so that a limit opens in silence.

@@ -8,10 +8,12 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
+import { checkDescriptor, type Descriptor, valueIn } from './descriptor.ts'
 import type { Duration } from './duration.ts'
-import { invalid, memberOf, TidegateError } from './errors.ts'
-import { isKey, KEY_EXPECTED, type Key } from './key.ts'
-import { checkFields, isRecord } from './options.ts'
+import { invalid, TidegateError } from './errors.ts'
+import type { Key } from './key.ts'
+import { RuleIndex } from './matching/rule-index.ts'
+import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
@@ -19,9 +21,6 @@ import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOpt
 import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
-
-/** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
-export type Descriptor = Readonly<Record<string, string>>
 
 export interface GateOptions {
   rules: RuleOptions[]
@@ -101,6 +100,7 @@ export function createGate(options: GateOptions): Gate {
 class RuleGate implements Gate {
   readonly rules: readonly Rule[]
   readonly version: string
+  readonly #index: RuleIndex<Rule>
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #skipped = new Map<string, number>()
@@ -109,6 +109,7 @@ class RuleGate implements Gate {
   constructor(rules: readonly Rule[], store: Store, ownsStore: boolean) {
     this.rules = rules
     this.version = versionOf(rules)
+    this.#index = new RuleIndex(rules)
     this.#store = store
     this.#ownsStore = ownsStore
   }
@@ -236,8 +237,7 @@ class RuleGate implements Gate {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the gate has been closed')
     checkDescriptor(descriptor)
     const matching: Counter[] = []
-    for (const rule of this.rules) {
-      if (!rule.match.every(([dimension, value]) => valueIn(descriptor, dimension) === value)) continue
+    for (const rule of this.#index.matching(descriptor)) {
       const key = keyOf(rule, descriptor)
       if (key !== undefined) matching.push({ rule, key })
       else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
@@ -252,29 +252,10 @@ interface Counter {
   readonly key: Key
 }
 
-/**
- * Refuses what is no descriptor.
- * @throws TidegateError `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`
- */
-function checkDescriptor(descriptor: unknown): void {
-  const expected = 'an object that gives dimensions their values, such as { route: "/order", user: "u1" }'
-  if (!isRecord(descriptor)) throw invalid('ERR_INVALID_DESCRIPTOR', 'descriptor', expected, descriptor)
-  for (const dimension in descriptor) {
-    const value = descriptor[dimension]
-    if (!isKey(value)) throw invalid('ERR_INVALID_KEY', memberOf('descriptor', dimension), KEY_EXPECTED, value)
-    if (!isKey(dimension))
-      throw invalid('ERR_INVALID_KEY', 'descriptor', `dimensions that are ${KEY_EXPECTED}`, dimension)
-  }
-}
-
 /** The values of the rule's dimensions; undefined where the request lacks one. */
 function keyOf({ key }: Rule, descriptor: Descriptor): Key | undefined {
   const [only] = key
   if (key.length === 1) return valueIn(descriptor, only as string)
   const values = key.map((dimension) => valueIn(descriptor, dimension))
   return values.includes(undefined) ? undefined : (values as string[])
-}
-
-function valueIn(descriptor: Descriptor, dimension: string): string | undefined {
-  return Object.hasOwn(descriptor, dimension) ? descriptor[dimension] : undefined
 }
