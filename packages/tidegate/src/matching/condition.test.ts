@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Condition, compileCondition } from './condition.ts'
 
 const KEY = 'a string of 1 to 4096 characters without control characters or braces'
-const FORM = 'a string, a list of strings, or an object with one of prefix, glob, cidr, not'
+const FORM = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 const ADDRESS = "an IP address or a network such as '10.0.0.0/8' or '2001:db8::/32'"
 const GLOB = 'a glob with a character behind its last backslash'
 const alone = (kinds: string) =>

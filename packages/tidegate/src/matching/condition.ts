@@ -38,7 +38,7 @@ interface Matching {
 }
 
 const KINDS = ['prefix', 'glob', 'cidr', 'not']
-const EXPECTED = `a string, a list of strings, or an object with one of ${KINDS.join(', ')}`
+const EXPECTED = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 
 /**
  * Checks what a rule asks of one dimension. `field` is where it stands, e.g. `rules[2].match.route`.
