@@ -1,42 +1,51 @@
-/** An IP address as '4' or '6' and its 32 or 128 bits; undefined for what is none. Bounds no length. */
+/** The bits of each octet by its only spelling: a leading zero means octal to some, and another address. */
+const OCTETS = new Map(Array.from({ length: 256 }, (_, octet) => [String(octet), binary(octet, 8)]))
+
+/** An IP address as '4' or '6' and its 32 or 128 bits; undefined for what is none. */
 export function addressBits(address: string): string | undefined {
-  return address.includes(':') ? bitsOfIPv6(address) : bitsOfIPv4(address)
+  const isIPv6 = address.includes(':')
+  const bits = isIPv6 ? bitsOfIPv6(address) : bitsOfIPv4(address)
+  return bits && (isIPv6 ? '6' : '4') + bits
 }
 
 function bitsOfIPv4(address: string): string | undefined {
-  const octets = octetsOf(address)
-  return octets && `4${octets.map((octet) => binary(octet, 8)).join('')}`
+  const octets = address.split('.')
+  if (octets.length !== 4) return undefined
+  let bits = ''
+  for (const octet of octets) {
+    const part = OCTETS.get(octet)
+    if (part === undefined) return undefined
+    bits += part
+  }
+  return bits
 }
 
 function bitsOfIPv6(address: string): string | undefined {
-  const halves = address.split('::').map(groupsOf)
-  const [first, last] = halves
-  if (first === undefined || halves.length > 2 || halves.includes(undefined)) return undefined
-  // A dotted quad ends the address.
-  if (last !== undefined && address.slice(0, address.indexOf('::')).includes('.')) return undefined
-  const missing = 8 - first.length - (last?.length ?? 0)
-  if (last === undefined ? missing !== 0 : missing < 1) return undefined
-  const groups = [...first, ...new Array<number>(missing).fill(0), ...(last ?? [])]
-  return `6${groups.map((group) => binary(group, 16)).join('')}`
+  const gap = address.indexOf('::')
+  if (gap < 0) {
+    const bits = bitsOfGroups(address, true)
+    return bits?.length === 128 ? bits : undefined
+  }
+  const head = bitsOfGroups(address.slice(0, gap), false)
+  const tail = bitsOfGroups(address.slice(gap + 2), true)
+  // The gap stands for one group at least.
+  if (head === undefined || tail === undefined || head.length + tail.length > 112) return undefined
+  return head + '0'.repeat(128 - head.length - tail.length) + tail
 }
 
-function groupsOf(half: string): number[] | undefined {
-  if (half === '') return []
-  const parts = half.split(':')
-  const octets = octetsOf(parts.at(-1) as string)
-  if (octets !== undefined) parts.pop()
-  if (!parts.every((part) => /^[\da-fA-F]{1,4}$/.test(part))) return undefined
-  const groups = parts.map((part) => Number.parseInt(part, 16))
-  const [a, b, c, d] = octets ?? []
-  return octets === undefined ? groups : [...groups, Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)]
-}
-
-function octetsOf(address: string): number[] | undefined {
-  const parts = address.split('.')
-  // A leading zero means octal to some: the address would be another one to them.
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part))) return undefined
-  const octets = parts.map(Number)
-  return octets.every((octet) => octet <= 255) ? octets : undefined
+/** Groups of 16 bits; the last two of an address may be written as IPv4. */
+function bitsOfGroups(text: string, areLast: boolean): string | undefined {
+  if (text === '') return ''
+  const groups = text.split(':')
+  let bits = ''
+  for (const [i, group] of groups.entries()) {
+    const isHex = /^[\da-fA-F]{1,4}$/.test(group)
+    const mayBeIPv4 = areLast && i === groups.length - 1
+    const part = isHex ? binary(Number.parseInt(group, 16), 16) : mayBeIPv4 ? bitsOfIPv4(group) : undefined
+    if (part === undefined) return undefined
+    bits += part
+  }
+  return bits
 }
 
 function binary(value: number, digits: number): string {

@@ -17,17 +17,20 @@ const MAPPED = `6${'0'.repeat(80)}${'1'.repeat(16)}`
  */
 export function parseNetwork(text: string): { readonly bits: NetworkBits; readonly exact: boolean } | undefined {
   if (text.length > MOST_CHARACTERS) return undefined
-  const [, address = '', length] = /^([\da-fA-F:.]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
-  const whole = addressBits(address)
+  const slash = text.indexOf('/')
+  const whole = addressBits(slash < 0 ? text : text.slice(0, slash))
   if (whole === undefined) return undefined
-  const most = whole.length - 1
-  const prefix = length === undefined ? most : Number(length)
-  if (prefix > most) return undefined
+  const prefix = slash < 0 ? whole.length - 1 : lengthOf(text.slice(slash + 1))
+  if (prefix === undefined || prefix >= whole.length) return undefined
   const bits = whole.slice(0, prefix + 1)
   return {
     bits: bits.startsWith(MAPPED) ? `4${bits.slice(MAPPED.length)}` : bits,
     exact: !whole.includes('1', prefix + 1),
   }
+}
+
+function lengthOf(text: string): number | undefined {
+  return /^(?:0|[1-9]\d{0,2})$/.test(text) ? Number(text) : undefined
 }
 
 let lastText = ''

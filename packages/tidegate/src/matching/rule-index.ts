@@ -9,6 +9,8 @@ interface Handle {
   readonly dimension: string
   readonly of: (typeof KINDS)[number]
   readonly texts: readonly string[]
+  /** What is left to ask of a rule that was found so. */
+  readonly rest: Match
 }
 
 /** In the order in which they are preferred. */
@@ -33,6 +35,8 @@ interface Table {
  */
 export class RuleIndex<Rule extends { readonly match: Match }> {
   readonly #rules: readonly Rule[]
+  /** For each rule, what being found does not say already. */
+  readonly #rest: readonly Match[]
   readonly #unfiled: readonly number[]
   readonly #tables: readonly Table[]
 
@@ -41,6 +45,7 @@ export class RuleIndex<Rule extends { readonly match: Match }> {
     const handles = this.#rules.map(({ match }) => handlesOf(match))
     const all = file(handles)
     const chosen = handles.map((some) => fewestShared(some, all))
+    this.#rest = this.#rules.map(({ match }, i) => chosen[i]?.[0]?.rest ?? match)
     this.#unfiled = [...chosen.keys()].filter((i) => chosen[i]?.length === 0)
     this.#tables = [...file(chosen)].map(([dimension, { exact, prefix, network }]) => {
       return { dimension, exact, prefix: new PrefixTable(prefix), network: new PrefixTable(network) }
@@ -51,8 +56,7 @@ export class RuleIndex<Rule extends { readonly match: Match }> {
   matching(descriptor: Descriptor): Rule[] {
     const matching: Rule[] = []
     for (const i of this.#candidates(descriptor)) {
-      const rule = this.#rules[i] as Rule
-      if (matches(rule.match, descriptor)) matching.push(rule)
+      if (matches(this.#rest[i] as Match, descriptor)) matching.push(this.#rules[i] as Rule)
     }
     return matching
   }
@@ -76,11 +80,13 @@ export class RuleIndex<Rule extends { readonly match: Match }> {
 
 /** All the ways in which a rule could be found. */
 function handlesOf(match: Match): Handle[] {
-  return match.flatMap(([dimension, condition]): Handle[] => {
-    if (condition.kind === 'exact') return [{ dimension, of: 'exact', texts: condition.values }]
+  return match.flatMap(([dimension, condition], i): Handle[] => {
+    // A glob asks for more than a beginning.
+    const rest = condition.kind === 'glob' ? match : match.toSpliced(i, 1)
+    if (condition.kind === 'exact') return [{ dimension, of: 'exact', texts: condition.values, rest }]
     const beginnings = beginningsOf(condition)
     // Every value begins with nothing.
-    return beginnings === undefined || beginnings.texts.includes('') ? [] : [{ dimension, ...beginnings }]
+    return beginnings === undefined || beginnings.texts.includes('') ? [] : [{ dimension, ...beginnings, rest }]
   })
 }
 
