@@ -6,6 +6,7 @@ import type { Outcome } from './findings.ts'
 import { measureFootprint } from './footprint.ts'
 import { measureLatency } from './latency.ts'
 import { describeMachine } from './machine.ts'
+import { measureMatching } from './matching.ts'
 import { measureMemory } from './memory.ts'
 import { type Options, readOptions, type Section } from './plan.ts'
 import { checkReadings } from './reading.ts'
@@ -32,6 +33,7 @@ async function measure(redis: RedisServer, { plan, sections }: Options): Promise
   const outcomes: Outcome[] = []
   const wanted = (section: Section) => sections.includes(section)
   if (wanted('memory')) outcomes.push(await measureMemory(plan))
+  if (wanted('matching')) outcomes.push(await measureMatching(plan))
   if (wanted('redis')) outcomes.push(await measureThroughput(redis, plan), await measureBatches(redis, plan))
   if (wanted('latency')) outcomes.push(await measureLatency(redis, plan))
   if (wanted('footprint')) outcomes.push(await measureFootprint(redis))

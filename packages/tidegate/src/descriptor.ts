@@ -1,7 +1,6 @@
 import { invalid, memberOf } from './errors.ts'
 import { isKey, KEY_EXPECTED, type Key } from './key.ts'
 import { isRecord } from './options.ts'
-import type { Rule } from './rule.ts'
 
 /** A request as the rules see it: dimensions and their values, e.g. `{ route: '/order', user: 'u1' }`. */
 export type Descriptor = Readonly<Record<string, string>>
@@ -22,14 +21,14 @@ export function checkDescriptor(descriptor: unknown): void {
 }
 
 /** The values of the rule's dimensions; undefined where the request lacks one. */
-export function keyOf({ key }: Rule, descriptor: Descriptor): Key | undefined {
+export function keyOf({ key }: { readonly key: readonly string[] }, descriptor: Descriptor): Key | undefined {
   const [only] = key
   if (key.length === 1) return valueIn(descriptor, only as string)
   const values = key.map((dimension) => valueIn(descriptor, dimension))
   return values.includes(undefined) ? undefined : (values as string[])
 }
 
-/** The value of a dimension; what is inherited is none. */
+/** The value of a dimension; undefined where the request lacks it, whatever its object inherits. */
 export function valueIn(descriptor: Descriptor, dimension: string): string | undefined {
   return Object.hasOwn(descriptor, dimension) ? descriptor[dimension] : undefined
 }

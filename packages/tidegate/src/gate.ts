@@ -8,13 +8,14 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
-import { checkDescriptor, type Descriptor, keyOf, valueIn } from './descriptor.ts'
+import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
+import { RuleIndex } from './matching/rule-index.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
@@ -111,6 +112,7 @@ export function createGate(options: GateOptions): Gate {
 class RuleGate implements Gate {
   readonly rules: readonly Rule[]
   readonly version: string
+  readonly #index: RuleIndex<Rule>
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
@@ -120,6 +122,7 @@ class RuleGate implements Gate {
   constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.rules = rules
     this.version = versionOf(rules)
+    this.#index = new RuleIndex(rules)
     this.#store = store
     this.#ownsStore = ownsStore
     this.#lines = lines
@@ -270,8 +273,7 @@ class RuleGate implements Gate {
     if (this.#closed) throw closedError()
     checkDescriptor(descriptor)
     const matching: Counter[] = []
-    for (const rule of this.rules) {
-      if (!rule.match.every(([dimension, value]) => valueIn(descriptor, dimension) === value)) continue
+    for (const rule of this.#index.matching(descriptor)) {
       const key = keyOf(rule, descriptor)
       if (key !== undefined) matching.push({ rule, key })
       else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)

@@ -9,6 +9,7 @@ const whole = 'a whole number from 0 to 4,294,967,295'
 const duration = "whole milliseconds or a duration such as '250ms', '1s', '1m', '1h', '7d', from 1 ms to 366 days"
 const nameForm = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
 const keyForm = 'a string of 1 to 4096 characters without control characters or braces'
+const condition = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 const entries = 'a limit, a window or a resolution that needs at most 4,000,000 entries for a key'
 const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst'
 const ruleFields = `name, match, key, ${limitFields}, penalty, description`
@@ -124,7 +125,7 @@ const wrong: [what: string, change: object, code: string, field: string, expecte
     ', received an array',
   ],
   ['an empty value to match', { match: { route: '' } }, 'ERR_INVALID_KEY', '.match.route', keyForm, ', received ""'],
-  ['a number to match', { match: { route: 1 } }, 'ERR_INVALID_KEY', '.match.route', keyForm, ', received 1'],
+  ['a number to match', { match: { route: 1 } }, 'ERR_INVALID_OPTION', '.match.route', condition, ', received 1'],
   ['an empty dimension to match', { match: { '': 'a' } }, 'ERR_INVALID_KEY', '.match', keyForm, ', received ""'],
   ['a number as description', { description: 1 }, 'ERR_INVALID_OPTION', '.description', 'a string', ', received 1'],
   [
@@ -228,7 +229,7 @@ describe('a rule at its bounds is admitted', () => {
   it('in the form that stores work with', () => {
     expect(compileRule({ ...rule, match: { route: '/order' }, description: 'why' }, 'rules[0]')).toEqual({
       name: 'hourly',
-      match: [['route', '/order']],
+      match: [['route', { kind: 'exact', values: ['/order'], matches: expect.any(Function) }]],
       key: ['user'],
       algorithm: 'sliding-window',
       limit: 10,

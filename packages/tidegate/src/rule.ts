@@ -1,7 +1,9 @@
-import { invalid, memberOf, TidegateError } from './errors.ts'
+import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
 import { type AlgorithmName, compileLimit, type LimitOptions, limitFields } from './limit.ts'
-import { checkFields, checkPattern, isRecord } from './options.ts'
+import type { Condition } from './matching/condition.ts'
+import { compileMatch, type Match } from './matching/match.ts'
+import { checkFields, checkPattern } from './options.ts'
 import { compilePenalty, type Penalty, type PenaltyOptions } from './penalty.ts'
 import type { Quota } from './quota.ts'
 import { sha256 } from './sha256.ts'
@@ -10,8 +12,8 @@ import { sha256 } from './sha256.ts'
 export interface RuleOptions extends LimitOptions, PenaltyOptions {
   /** Unique among the rules of a gate; letters, digits, `_`, `-` and `.`, at most 64. */
   name: string
-  /** The rule applies to requests whose dimensions equal all of these. Default: to every request. */
-  match?: Record<string, string>
+  /** The rule applies to requests whose dimensions meet all of these. Default: to every request. */
+  match?: Record<string, Condition>
   /** The dimensions whose values are counted apart. Default: none, one count for all requests. */
   key?: string[]
   /** What the rule is for, for whoever reads it. */
@@ -21,7 +23,7 @@ export interface RuleOptions extends LimitOptions, PenaltyOptions {
 /** A rule that has been checked, in the form that limiters and stores work with. */
 export interface Rule extends Quota {
   readonly name: string
-  readonly match: readonly (readonly [dimension: string, value: string])[]
+  readonly match: Match
   readonly key: readonly string[]
   readonly algorithm: AlgorithmName
   readonly penalty: Penalty | undefined
@@ -126,16 +128,6 @@ function compileCounting(fields: Record<string, unknown>, prefix: string, name: 
   const penalty = compilePenalty(fields['penalty'], `${prefix}penalty`)
   const id = `${name}.${shortHash([STATE_FORMAT, limit.algorithm, ...shape, key])}`
   return { name, key, ...limit, penalty, slot: -1, id }
-}
-
-function compileMatch(value: unknown, field: string): [string, string][] {
-  if (value === undefined) return []
-  const expected = 'an object that gives dimensions the values to match'
-  if (!isRecord(value)) throw invalid('ERR_INVALID_OPTION', field, expected, value)
-  return Object.entries(value).map(([dimension, wanted]) => [
-    checkKey(dimension, field),
-    checkKey(wanted, memberOf(field, dimension)),
-  ])
 }
 
 function compileKey(value: unknown, field: string): string[] {

@@ -1,6 +1,7 @@
 import type { Atomicity } from './decision.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
+import { canMeetBoth } from './matching/match.ts'
 import type { Rule } from './rule.ts'
 
 /** The ways in which a gate can be asked to decide several rules together. */
@@ -32,7 +33,7 @@ export function bySlot(rules: readonly Rule[], slot: unknown): Rule[] {
  */
 export function ensureStrict(rules: readonly Rule[]): void {
   for (const [i, second] of rules.entries()) {
-    const first = rules.slice(0, i).find((rule) => canMatchTogether(rule, second) && !shareSlots(rule, second))
+    const first = rules.slice(0, i).find((rule) => canMeetBoth(rule.match, second.match) && !shareSlots(rule, second))
     if (first === undefined) continue
     const field = `rules[${i}].key`
     const expected =
@@ -41,12 +42,6 @@ export function ensureStrict(rules: readonly Rule[]): void {
     const message = `${field}: expected ${expected}; ${second.name} and ${first.name} can lie in two`
     throw new TidegateError('ERR_INVALID_OPTION', message, { field, expected })
   }
-}
-
-/** False where the two want different values of one dimension. */
-function canMatchTogether(first: Rule, second: Rule): boolean {
-  const wanted = new Map(first.match)
-  return second.match.every(([dimension, value]) => (wanted.get(dimension) ?? value) === value)
 }
 
 function shareSlots(first: Rule, second: Rule): boolean {

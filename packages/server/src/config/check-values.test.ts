@@ -81,7 +81,7 @@ const broken: BrokenFile[] = [
   [
     'a match on __proto__ with a mapping',
     rule('limit: 1', 'window: 1s', 'match: { __proto__: { a: b } }'),
-    '5:25: rules[0].match.__proto__ is a mapping, expected a string',
+    '5:27: rules[0].match.__proto__.a does not exist, expected one of prefix, glob, cidr, not',
   ],
   [
     'a match of an unusual name with nothing, behind another',

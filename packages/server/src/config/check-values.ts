@@ -1,8 +1,9 @@
 import type { RuleOptions } from 'tidegate'
 import { TidegateError } from 'tidegate'
-import { compileRule, isKey } from 'tidegate/store'
+import { compileRule } from 'tidegate/store'
+import { matchProblem } from './match-problem.ts'
 import type { ConfigProblem } from './problem.ts'
-import { type Path, shown, type YamlDocument } from './yaml-document.ts'
+import type { Path, YamlDocument } from './yaml-document.ts'
 
 /** The field of a rule that an error names, and the item of a list. */
 const FIELD = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?/
@@ -50,17 +51,7 @@ function valueProblem(error: TidegateError, index: number, rule: unknown, docume
   const expected = error.expected ?? error.message
   const place = ['rules', index]
   const [, name, item] = FIELD.exec(field) ?? []
-  if (name === 'match') {
-    const { match = {} } = rule as Partial<RuleOptions>
-    // By the entry itself: in `field` its name may have been quoted and shortened.
-    const [dimension = ''] = Object.entries(match).find((entry) => !entry.every(isKey)) ?? []
-    const path = [...place, name, dimension]
-    if (!isKey(dimension)) {
-      const what = `${field} has the dimension ${shown(dimension)}`
-      return { ...document.positionOfKey([...place, name], dimension), what, expected }
-    }
-    return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
-  }
+  if (name === 'match') return matchProblem(error, place, (rule as Partial<RuleOptions>).match ?? {}, document)
   const path: Path = [...place, ...(name === undefined ? [] : [name]), ...(item === undefined ? [] : [Number(item)])]
   return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
 }

@@ -61,10 +61,10 @@ describe('a good file', () => {
     const loaded = loadConfig(file)
     if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
     const gate = createGate({ rules: loaded.config.rules })
-    expect(gate.rules.map(({ match }) => match)).toEqual([
+    expect(gate.rules.map(({ match }) => match.map(([dimension, { matches }]) => [dimension, matches('x')]))).toEqual([
       [
-        ['__proto__', 'x'],
-        ['user', 'u'],
+        ['__proto__', true],
+        ['user', false],
       ],
     ])
     expect(gate.limitSync({ user: 'u' }).reason).toBe('no_rule')

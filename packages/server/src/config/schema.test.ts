@@ -64,7 +64,7 @@ const broken: BrokenFile[] = [
   [
     'a match on a number',
     rule('limit: 1', 'window: 1s', 'match: { port: 80 }'),
-    '5:20: rules[0].match.port is 80, expected a string',
+    '5:20: rules[0].match.port is 80, expected a string, a list of strings, or a condition by prefix, glob, cidr or not',
   ],
   [
     'a key as text',
@@ -135,7 +135,7 @@ const broken: BrokenFile[] = [
   [
     'a match with an unusual name on a number',
     rule('limit: 1', 'window: 1s', 'match: { "a b": 80 }'),
-    '5:21: rules[0].match["a b"] is 80, expected a string',
+    '5:21: rules[0].match["a b"] is 80, expected a string, a list of strings, or a condition by prefix, glob, cidr or not',
   ],
 ]
 

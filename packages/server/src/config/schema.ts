@@ -14,12 +14,12 @@ const duration = z.union([z.number(), z.string()], {
 })
 
 /**
- * The shape of a rule. What its values must be is the library's to say; a field that the library
+ * The shape of a rule. What its values must be is the library's to say, and so is all of a condition; a field that the library
  * has and that is missing here does not compile.
  */
 const ruleShape = {
   name: text,
-  match: entries(z.string(), text, { value: 'dimensions and the values to match' }).optional(),
+  match: entries(z.string(), z.unknown(), { value: 'dimensions and the values to match' }).optional(),
   key: z.array(text, { error: 'a list of dimensions' }).optional(),
   limit: z.number({ error: 'a whole number' }),
   window: duration.optional(),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Gate } from 'tidegate'
 import type { Rule } from 'tidegate/store'
+import { conditionText } from './condition-text.ts'
 
 /** `GET /`: what this is, the rules it serves, and a form to try a request. */
 export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
@@ -46,8 +47,7 @@ function hashSource(text: string): string {
 }
 
 function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipped: number): string {
-  const applies =
-    match.length === 0 ? 'every request' : match.map(([dimension, value]) => `${dimension} = ${value}`).join(', ')
+  const applies = match.length === 0 ? 'every request' : match.map((one) => conditionText(...one)).join(', ')
   const cells = [
     `<th scope="row">${escapeHtml(name)}<p>${escapeHtml(description ?? '')}</p></th>`,
     `<td>${escapeHtml(applies)}</td>`,
