@@ -18,8 +18,10 @@ test('counts times times, divided: as with integers of any size', () =>
     { numRuns: 3000 },
   ))
 
-test('where a product of doubles is off by one', () => {
-  const [value, numerator, denominator] = [4_294_967_295, 31_622_399_999, 31_622_400_000]
-  expect(scaledUp(value, numerator, denominator)).toBe(4_294_967_295)
-  expect(scaledDown(value, numerator, denominator)).toBe(4_294_967_294)
+test('where a product of doubles, divided, is off by one', () => {
+  const year = 31_622_400_000
+  expect(Math.ceil((4_294_967_287 * 27_005_985_223) / year)).toBe(3_667_963_946)
+  expect(scaledUp(4_294_967_287, 27_005_985_223, year)).toBe(3_667_963_947)
+  expect(Math.floor((4_294_967_281 * 23_424_560_879) / year)).toBe(3_181_533_424)
+  expect(scaledDown(4_294_967_281, 23_424_560_879, year)).toBe(3_181_533_423)
 })
