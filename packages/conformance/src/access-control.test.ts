@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { createLimiter } from 'tidegate'
+import { createLimiter, type LimiterOptions } from 'tidegate'
 import { type RedisClient, redisStore, requiredCommands } from 'tidegate/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashSlot } from '../../tidegate/src/stores/redis/hash-slot.ts'
@@ -28,11 +28,45 @@ const ownCommands = new Map(
 /** Whatever a store may do, so that each command is needed at least once. */
 async function everything(client: RedisClient): Promise<void> {
   let now = Date.now()
-  const store = redisStore(client, { clock: () => now++ })
-  const limiter = createLimiter({ name: 'all', limit: 100, window: '1h', store })
+  const store = redisStore(client, { clock: () => now })
+  const of = (options: Partial<LimiterOptions> & { name: string }) =>
+    createLimiter({ limit: 100, window: '1h', store, ...options })
+  const limiter = of({ name: 'all' })
   // Enough to take the form of a log, and to be renewed there.
-  for (let i = 0; i < 40; i++) await limiter.limit('k')
+  for (let i = 0; i < 40; i++) {
+    now++
+    await limiter.limit('k')
+  }
   await createLimiter({ name: 'time', limit: 5, window: '1h', store: redisStore(client) }).limit('k')
+  for (const algorithm of ['sliding-counter', 'fixed-window', 'token-bucket'] as const) {
+    const other = of({ name: algorithm, algorithm })
+    await other.limit('k', { cost: 2 })
+    await other.refund('k')
+  }
+  const log = of({ name: 'log', algorithm: 'sliding-log', limit: 9, window: 100 })
+  for (const cost of [1, 3, 2]) await log.limit('k', { cost, id: `i${cost}` })
+  await log.refund('k', { cost: 2, id: 'i3' })
+  for (const _ of await log.entries('k')) await log.limit('k', { cost: 4 })
+  await log.refund('k', { cost: 4 })
+  now += 200
+  await log.limit('k')
+  const slots = of({ name: 'slots', algorithm: 'concurrency', limit: 9, window: 100 })
+  for (const cost of [1, 3, 2]) await slots.limit('k', { cost, id: `i${cost}` })
+  await slots.limit('k', { cost: 8 })
+  await slots.renew('k', 'i3')
+  for (const { id } of await slots.entries('k')) await slots.release('k', id)
+  for (const id of ['a', 'b']) await slots.limit('k', { id, cost: 2 })
+  now += 200
+  await slots.limit('k', { id: 'c' })
+  const many = of({ name: 'many', algorithm: 'concurrency', limit: 2000 })
+  await Promise.all(Array.from({ length: 1001 }, (_, i) => many.limit('k', { id: `i${i}` })))
+  expect(await many.entries('k')).toHaveLength(1001)
+  await limiter.block('k', 1000)
+  await limiter.limit('k')
+  await limiter.unblock('k')
+  await limiter.block('k', 1000)
+  now += 1000
+  await limiter.limit('k')
   await limiter.reset('k')
   await store.ping()
 }

@@ -29,8 +29,8 @@ describeRedis('leases in Redis', (redis) => {
     now += 5
     await limiter.limit('k', { id: 'c' })
     const members = ['+', String(NO_LEASES - 4), '#a:b', '-3', '=a:b', String(TIME + 1000), '=c', String(TIME + 1005)]
-    expect(await redis.client.zrange(await onlyKey(), 0, -1, 'WITHSCORES')).toEqual(members)
-    expect(await redis.client.zrange(await onlyKey(), now, '+inf', 'BYSCORE')).toEqual(['=a:b', '=c'])
+    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
+    expect(await redis.client.zrange(await onlyKey(), String(now), '+inf', 'BYSCORE')).toEqual(['=a:b', '=c'])
   })
 
   test('a refusal, a peek, a cost of 0, a release and a renewal of nothing write nothing', async () => {
@@ -77,7 +77,7 @@ describeRedis('leases in Redis', (redis) => {
     now += 100
     await limiter.limit('k', { id: 'i1' })
     const members = ['+', String(NO_LEASES - 1), '=i1', String(now + 100)]
-    expect(await redis.client.zrange(await onlyKey(), 0, -1, 'WITHSCORES')).toEqual(members)
+    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
     expect(await limiter.release('k', 'i1')).toBe(true)
     expect(await redis.client.dbsize()).toBe(0)
   })

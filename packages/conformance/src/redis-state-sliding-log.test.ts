@@ -88,7 +88,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     await limiter.limit('k')
     now += 50
     await limiter.limit('k')
-    expect(await redis.client.zrange(await onlyKey(), 0, -1, 'WITHSCORES')).toEqual([
+    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual([
       'used',
       '-3',
       expect.stringMatching(`^${TIME + 50}:`),
