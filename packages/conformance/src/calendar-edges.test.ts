@@ -11,7 +11,7 @@ const DAY = 86_400_000
 function counting(client: Redis) {
   const counted = { scripts: 0 }
   const call = (command: string, args: string[]) => {
-    if (command === 'EVALSHA') counted.scripts++
+    if (command.toUpperCase() === 'EVALSHA') counted.scripts++
     return client.call(command, args)
   }
   const { options } = client

@@ -20,8 +20,8 @@ if head.err then failed = head.err
 elseif #head > 0 then
   local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
   total, newest = NO_LEASES - tonumber(head[2]), tonumber(last[2])
-  if head[1] ~= '+' or sub(last[1], 1, 1) ~= '=' or total < 1 or total % 1 ~= 0 or newest < 0 or newest % 1 ~= 0 then
-    failed = UNREADABLE
+  if head[1] ~= '+' or sub(last[1], 1, 1) ~= '=' or total < 1 or total > LARGEST_SUM or total % 1 ~= 0 or newest < 0
+    or newest % 1 ~= 0 then failed = UNREADABLE
   else
     -- The clock came right after having been far ahead: what is live counts as made now.
     unsettled = newest - window - now > window

@@ -20,7 +20,8 @@ elseif #head > 0 then
   local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
   local time, sequence = string.match(last[1], LOG_ENTRY)
   newest, before, total, oldest = tonumber(time), tonumber(sequence), -1 - tonumber(head[2]), tonumber(head[4])
-  if head[1] ~= 'used' or not oldest or oldest < 0 or total < 1 or total % 1 ~= 0 or newest ~= tonumber(last[2]) then failed = UNREADABLE
+  if head[1] ~= 'used' or not oldest or oldest < 0 or total < 1 or total > LARGEST_SUM or total % 1 ~= 0
+    or newest ~= tonumber(last[2]) then failed = UNREADABLE
   elseif newest <= now - window then tail = 1
   else
     unsettled = newest - now > window

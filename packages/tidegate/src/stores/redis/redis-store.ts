@@ -12,6 +12,7 @@ import { connect, type RedisClient } from './clients/connect.ts'
 import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
 import { readEntries } from './entries.ts'
+import { boundInFlight } from './in-flight.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
@@ -30,6 +31,8 @@ export interface RedisStoreOptions {
   hashKeys?: boolean
   /** The most keys in one script call; 1 to 1,000. Default: 32. */
   maxBatch?: number
+  /** The most commands that may be on their way to Redis at a time; others wait their turn. 1 to 100,000. Default: 512. */
+  maxInFlight?: number
   /** The most decisions that may wait for an answer; more are errors at once. Default: 100,000. */
   maxPending?: number
 }
@@ -45,11 +48,12 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxPending']
+  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending']
   const fields = checkFields(options, 'options', known)
-  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxPending = 100_000 } = fields
+  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
-  return new RedisStore(connect(client), {
+  const connection = boundInFlight(connect(client), checkInteger(maxInFlight, 'maxInFlight', 1, 100_000))
+  return new RedisStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
     clock: clock === undefined ? undefined : checkClock(clock),
     hashKeys,

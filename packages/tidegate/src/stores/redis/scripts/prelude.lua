@@ -6,3 +6,4 @@ local OUT_OF_RANGE = 'RANGE the windows that were sent do not reach to this time
 local FOREVER = 281474976710655
 local SLACK_MS = 1000
 local INJECTED_LIFE_MS = 3600000
+local LARGEST_SUM = 9007199254740991
