@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { AlgorithmSpelling } from 'tidegate'
 import { compare } from './differential.ts'
 import { sequences } from './sequence.ts'
-import { storeKinds } from './stores.ts'
+import { clusterKinds, storeKinds } from './stores.ts'
 
 /**
  * The differential test for as long as one likes:
@@ -21,8 +21,9 @@ const { values } = parseArgs({
 const LONGEST = 1000
 const SEQUENCES_PER_ROUND = 50
 
-const kind = storeKinds.find(({ name }) => name === values.store)
-if (kind === undefined) throw new Error(`--store: expected one of ${storeKinds.map(({ name }) => name).join(', ')}`)
+const kinds = [...storeKinds, ...clusterKinds]
+const kind = kinds.find(({ name }) => name === values.store)
+if (kind === undefined) throw new Error(`--store: expected one of ${kinds.map(({ name }) => name).join(', ')}`)
 if (kind.skipped !== undefined) throw new Error(kind.skipped)
 const wanted = Number(values.steps)
 const under = await kind.start()
