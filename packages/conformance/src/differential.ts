@@ -10,10 +10,14 @@ export type OpenStore = (clock: Clock) => Promise<Store>
 
 /**
  * Takes one sequence through the memory store, the oracle and the other store, step by step.
- * @param count is told how many requests were admitted and refused
+ * @param count is told how many steps were compared, and how many requests were admitted and refused
  * @throws Error at the first step on which two of them disagree in any field
  */
-export async function compare(sequence: Sequence, open: OpenStore, count = { allowed: 0, refused: 0 }): Promise<void> {
+export async function compare(
+  sequence: Sequence,
+  open: OpenStore,
+  count = { steps: 0, allowed: 0, refused: 0 },
+): Promise<void> {
   let now = sequence.start
   const clock = () => now
   const { rules } = sequence
@@ -25,6 +29,7 @@ export async function compare(sequence: Sequence, open: OpenStore, count = { all
     now = moved(now, step.move, rules)
     const matching = checksOf(rules, step)
     if (isIdle(step, matching)) continue
+    count.steps++
     const decisions = past.get(JSON.stringify(step.descriptor)) ?? []
     const [ours, theirs] = [await take(memory, step, matching, decisions), await take(other, step, matching, decisions)]
     agree(i, step, now, 'memory', withoutAtomicity(ours), 'the store', withoutAtomicity(theirs))

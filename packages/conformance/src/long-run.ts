@@ -27,24 +27,24 @@ if (kind === undefined) throw new Error(`--store: expected one of ${kinds.map(({
 if (kind.skipped !== undefined) throw new Error(kind.skipped)
 const wanted = Number(values.steps)
 const under = await kind.start()
-let steps = 0
-let compared = 0
-const decisions = { allowed: 0, refused: 0 }
+let sequencesCompared = 0
+const count = { steps: 0, allowed: 0, refused: 0 }
 try {
-  for (let seed = Number(values.seed); steps < wanted; seed++) {
+  for (let seed = Number(values.seed); count.steps < wanted; seed++) {
     const agreeing = fc.asyncProperty(
       sequences(LONGEST, values.algorithm as AlgorithmSpelling | undefined),
       async (sequence) => {
-        await compare(sequence, (clock) => under.open(clock), decisions)
-        steps += sequence.steps.length
-        compared++
+        await compare(sequence, (clock) => under.open(clock), count)
+        sequencesCompared++
       },
     )
     await fc.assert(agreeing, { numRuns: SEQUENCES_PER_ROUND, seed })
   }
-  const { allowed, refused } = decisions
+  const { steps, allowed, refused } = count
   console.log(`memory, oracle and ${kind.name}: no disagreement`)
-  console.log(`seed ${values.seed}: ${steps} steps in ${compared} sequences, ${allowed} admitted, ${refused} refused`)
+  console.log(
+    `seed ${values.seed}: ${steps} steps in ${sequencesCompared} sequences, ${allowed} admitted, ${refused} refused`,
+  )
 } finally {
   await under.close()
 }
