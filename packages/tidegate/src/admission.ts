@@ -4,6 +4,11 @@ export interface Admission {
   readonly at: number | undefined
   /** The id of its request, where the algorithm keeps ids. */
   readonly id: string | undefined
+  /**
+   * How much was used just before it, at least; 0 where that is not known. A token bucket gives back more exactly with it:
+   * what it has refilled since has first made up for that.
+   */
+  readonly usedBefore?: number
 }
 
 /** One admission, as a log lists it. */

@@ -149,3 +149,17 @@ function waitOf({ retryAfterMs }: RuleDecision): number {
 function shareOf({ limit, remaining }: RuleDecision): number {
   return limit === 0 ? 0 : remaining / limit
 }
+
+/** Figures of admissions that have charged nothing, because what they ask for was held already. */
+const uncharged = new WeakSet<RuleDecision>()
+
+/** Marks the figures of a lease that was held before: nobody may give it back who has only asked for it again. */
+export function heldBefore(figures: RuleDecision): RuleDecision {
+  uncharged.add(figures)
+  return figures
+}
+
+/** Whether an admission has charged nothing. */
+export function wasHeldBefore(figures: RuleDecision): boolean {
+  return uncharged.has(figures)
+}

@@ -1,8 +1,9 @@
 import type { Admission } from './admission.ts'
+import { MAX_TIME_MS } from './clock.ts'
 import type { Decision } from './decision.ts'
 import { invalid } from './errors.ts'
 import { checkFields, isRecord } from './options.ts'
-import { checkCost, checkId } from './request.ts'
+import { checkCost, checkId, isId } from './request.ts'
 import { hasLeases, keepsIds, type Rule } from './rule.ts'
 
 /** What is given back. */
@@ -53,6 +54,15 @@ export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | u
   throw invalid('ERR_INVALID_OPTION', 'id', `the id of a lease, because rule ${rule.name} has several holders`, id)
 }
 
+/** What a refund needs of a decision, which may come from elsewhere as JSON. */
 function isDecision(value: unknown): value is Decision {
-  return isRecord(value) && Array.isArray(value['rules']) && typeof value['allowed'] === 'boolean'
+  if (!isRecord(value) || typeof value['allowed'] !== 'boolean' || !Array.isArray(value['rules'])) return false
+  const id = value['id']
+  return (id === undefined || id === null || isId(id)) && value['rules'].every(isFigures)
+}
+
+function isFigures(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { rule, at } = value
+  return typeof rule === 'string' && typeof at === 'number' && Number.isInteger(at) && at >= 0 && at <= MAX_TIME_MS
 }

@@ -1,4 +1,4 @@
-import type { Decision, RuleDecision } from '../decision.ts'
+import { type Decision, type RuleDecision, wasHeldBefore } from '../decision.ts'
 import { joinKey } from '../key.ts'
 import { hasLeases, type Rule } from '../rule.ts'
 import type { Check, Mode, Store } from '../stores/store.ts'
@@ -28,9 +28,11 @@ export function questionOf(
     ask: async (mode) => answer(await store.decide(checks, mode)),
     leastWaitMs: ({ rules }) => Math.max(...rules.map((figures, i) => leastWaitOf(figures, checks[i]?.rule as Rule))),
     giveBack: async ({ rules }) => {
-      const refunds = checks.map(({ rule, key, cost, id }, i) =>
-        store.refund(rule, key, cost, { at: rules[i]?.at, id }),
-      )
+      const refunds = checks.map(({ rule, key, cost, id }, i) => {
+        const figures = rules[i]
+        if (figures === undefined || wasHeldBefore(figures)) return undefined
+        return store.refund(rule, key, cost, { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) })
+      })
       // A refund that fails leaves its charge until the window has passed: there is nobody left to tell.
       await Promise.allSettled(refunds)
     },

@@ -1,7 +1,10 @@
 -- Gives back up to `amount` of what concurrency.lua found, as statements: of the lease of this id, or of those that end
 -- first. A lease of which nothing is left has ended. Sets refunded, or failed.
 if not failed and used > 0 and amount > 0 and (found or oldest_first) then
-  local written = attempt('ZADD', key, NO_LEASES - used, '+')
+  -- A lease that ends is taken away first: a server without memory lets that pass, and then the rest.
+  local written
+  if found and amount >= -(redis.call('ZSCORE', key, '#' .. id) or -1) then written = attempt('ZREM', key, '=' .. id)
+  else written = attempt('ZADD', key, NO_LEASES - used, '+') end
   if type(written) == 'table' then failed = written.err
   else
 --@include concurrency-settle

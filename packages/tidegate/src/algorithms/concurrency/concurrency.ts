@@ -1,5 +1,5 @@
 import type { Admission, Entry } from '../../admission.ts'
-import { admitted, type RuleDecision, refused } from '../../decision.ts'
+import { admitted, heldBefore, type RuleDecision, refused } from '../../decision.ts'
 import type { Quota } from '../../quota.ts'
 import { type Algorithm, UNTOUCHED } from '../algorithm.ts'
 import { Leases } from './leases.ts'
@@ -36,7 +36,7 @@ export class Concurrency implements Algorithm {
     const used = leases.heldAfter(cut)
     const reset = used === 0 ? 0 : (cameRight ? clock : newest) + spanMs - clock
     const full = cost === 0 ? reset : at + spanMs - clock
-    if (leases.has(id, cut)) return admitted(quota, used, full, at)
+    if (leases.has(id, cut)) return heldBefore(admitted(quota, used, full, at))
     if (used + cost <= limit) return admitted(quota, used + cost, full, at)
     if (cost > limit) return refused(quota, cost, used, null, reset, at)
     const freed = cameRight ? clock : leases.freeing(cut, used + cost - limit)

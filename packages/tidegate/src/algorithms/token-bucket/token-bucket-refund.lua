@@ -6,6 +6,8 @@ if not failed and used > 0 and elapsed then
   local over = elapsed % token
   local gone = (elapsed - over) / token * refill + floor(over * refill / token)
   local gone_rest = over * refill % token
+  -- What was missing before it was refilled first.
+  if gone < used_before then gone, gone_rest = 0, 0 else gone = gone - used_before end
   -- Tokens, and units, that would be missing had there been no refill: they are all given back, or more than `amount`.
   local still = total + gone + math.ceil((before + gone_rest) / token)
   if gone < amount then

@@ -131,5 +131,9 @@ const FULL: Deficit = { whole: 0, rest: 0 }
  */
 function refilledSince(quota: Quota, at: number, of: Admission | undefined): Deficit | undefined {
   if (of === undefined) return FULL
-  return of.at === undefined || of.at > at ? undefined : refilledIn(quota, at - of.at)
+  if (of.at === undefined || of.at > at) return undefined
+  const { whole, rest } = refilledIn(quota, at - of.at)
+  // What was missing before it was refilled first.
+  const { usedBefore = 0 } = of
+  return whole < usedBefore ? FULL : { whole: whole - usedBefore, rest }
 }

@@ -1,4 +1,4 @@
-import { admitted, type RuleDecision, refused } from '../../decision.ts'
+import { admitted, heldBefore, type RuleDecision, refused } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
@@ -101,6 +101,7 @@ export function settleBatch(batch: readonly Pending[], reply: unknown): Settled 
 /** How the script says that it has not been sent the window of its time. */
 const OUT_OF_RANGE = 'RANGE '
 
+const HELD = 0
 const ADMITTED = 1
 const BLOCKED = 3
 
@@ -126,6 +127,7 @@ class Answers {
     const at = this.time + Math.floor(-first / 4)
     const used = this.#number()
     if (kind === ADMITTED) return admitted(rule, used, this.#duration(), at)
+    if (kind === HELD) return heldBefore(admitted(rule, used, this.#duration(), at))
     const figures = refused(rule, cost, used, this.#duration(), this.#duration(), at)
     return kind === BLOCKED ? { ...figures, remaining: 0, reason: 'blocked' } : figures
   }

@@ -1,6 +1,5 @@
 import type { Admission } from '../../admission.ts'
-import type { RuleDecision } from '../../decision.ts'
-import { hasLeases } from '../../rule.ts'
+import { type RuleDecision, wasHeldBefore } from '../../decision.ts'
 import type { Check, Mode } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
@@ -34,11 +33,7 @@ export async function decideCompensated(
     return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
   }
 
-  const [probes, live] = await Promise.all([
-    Promise.all(ask('probe')),
-    Promise.all(checks.map((check) => isLiveLease(check, store))),
-  ])
-  const probed = inOrder(shares, probes)
+  const probed = inOrder(shares, await Promise.all(ask('probe')))
   if (!probed.every(isAllowed)) return probed
 
   const charged = await Promise.allSettled(ask('consume'))
@@ -48,28 +43,28 @@ export async function decideCompensated(
 
   const admitted = shares.filter((_, i) => charged[i]?.status === 'fulfilled' && answers[i]?.every(isAllowed))
   const figures = inOrder(shares, answers)
-  await Promise.all(
-    admitted.flatMap(({ places }) =>
-      // A lease that was held before has not been charged.
-      places
-        .filter((place) => !live[place])
-        .map((place) => {
-          const check = checks[place] as Check
-          return store.refund(check, { at: figures[place]?.at, id: check.id })
-        }),
-    ),
+  const givenBack = admitted.flatMap(({ places }) =>
+    places.map((place) => giveBack(store, checks[place] as Check, figures[place] as RuleDecision)),
   )
+  // Each is given back, whatever becomes of the others.
+  const lost = (await Promise.allSettled(givenBack)).find((answer) => answer.status === 'rejected')
   if (failure !== undefined) throw failure.reason
+  if (lost !== undefined) throw lost.reason
   // What was given back is told as it stood before.
   for (const { places } of admitted) for (const place of places) figures[place] = probed[place] as RuleDecision
   return figures
 }
 
-/** Whether the check's id is that of a lease that is held: it alone is admitted at a cost above the limit. */
-async function isLiveLease(check: Check, store: SlotStore): Promise<boolean> {
-  if (!hasLeases(check.rule)) return false
-  const [figures] = await store.decide([{ ...check, cost: check.rule.limit + 1 }], 'peek-probe')
-  return figures?.allowed === true
+/** Gives back what a check has charged. A lease that was held before has not been charged. */
+export async function giveBack(
+  store: Pick<SlotStore, 'refund'>,
+  check: Check,
+  figures: RuleDecision,
+): Promise<void> {
+  if (wasHeldBefore(figures)) return
+  // Rounded down: of a token bucket the figure counts a begun token.
+  const usedBefore = Math.max(0, figures.used - check.cost - 1)
+  await store.refund(check, { at: figures.at, id: check.id, usedBefore })
 }
 
 /** The figures of all slots in the order of the request's checks. */

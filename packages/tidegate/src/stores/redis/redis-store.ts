@@ -103,7 +103,9 @@ class RedisStore implements Store {
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
     const quota = quotaWords(rule, this.#serverTime.now())
-    const words = [String(quota.length), ...quota, String(cost), String(of?.at ?? ''), of?.id ?? '']
+    const one = ['one', String(of?.at ?? ''), of?.id ?? '', String(of?.usedBefore ?? 0)]
+    const whose = of === undefined ? ['oldest', '', '', '0'] : one
+    const words = [String(quota.length), ...quota, String(cost), ...whose]
     return Number(await this.#run(refund, rule, key, words))
   }
 
@@ -131,7 +133,8 @@ class RedisStore implements Store {
     const name = redisKey(rule, key, this.#settings)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush()
-    await this.#ask('DEL', [name, `${name}:held`, `${name}:penalties`], name)
+    // One by one: the keys of a slot that moves can be on two nodes.
+    for (const one of [`${name}:held`, name, `${name}:penalties`]) await this.#ask('DEL', [one], one)
   }
 
   async ping(): Promise<void> {

@@ -14,6 +14,7 @@
              -1 - 4 * ahead, used, reset         admitted, or would be but for another check of its request
              -2 - 4 * ahead, used, wait, reset   refused; a wait or reset of -1 is never
              -3 - 4 * ahead, used, wait, reset   blocked
+             -4 - 4 * ahead, used, reset         admitted without a charge: a lease that was held already
            (`ahead`: the decision was made so many ms ahead of the clock, which had stepped back), or for a
            request that cannot be decided one error text in the place of the check at fault, and '' for the others:
            RANGE, with nothing done, where the window of a calendar was needed and is none of those that were sent
@@ -29,7 +30,7 @@ local known, row, algorithm, limit, window, resolution, cost, weighted, identifi
 local key, failed, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty
 local total, length, small, newest, tail, before, oldest, expiry
 while check <= #KEYS do
-  local steps, first, count, admitted, broken, culprit = nil, check, 0, true, nil, 0
+  local steps, count, admitted, broken, culprit = nil, 0, true, nil, 0
   repeat
     key = KEYS[check]
     check, count = check + 1, count + 1

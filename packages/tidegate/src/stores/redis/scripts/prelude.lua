@@ -7,3 +7,4 @@ local FOREVER = 281474976710655
 local SLACK_MS = 1000
 local INJECTED_LIFE_MS = 3600000
 local LARGEST_SUM = 9007199254740991
+local STATE_MOVING = 'TRYAGAIN the state of this key is on its way from another node'

@@ -4,32 +4,33 @@
   KEYS[1]  the key
   ARGV[1]  ms since the epoch, or '' for the server's own time
   ARGV[2]  number of words of the quota, and these, as in decide.lua
-  then     cost; the time of the admission ('' where it is known by its id alone, or for the oldest ones); its id or ''
+  then     cost; whose: 'oldest', or 'one' and then its time ('' where it is known by its id alone), its id or '', and how
+           much was used before it, at least
   Reply    what was given back
 ]]
 --@include prelude
 --@include clock
 local row, argument, key, cost, failed, refunded = 3, 3 + ARGV[2], KEYS[1], 0, nil, 0
 local algorithm, limit, window, resolution = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local amount, time, id = tonumber(ARGV[argument]), tonumber(ARGV[argument + 1]), ARGV[argument + 2]
-local oldest_first = not time and id == ''
+local amount, oldest_first = tonumber(ARGV[argument]), ARGV[argument + 1] == 'oldest'
+local time, id, used_before = tonumber(ARGV[argument + 2]), ARGV[argument + 3], tonumber(ARGV[argument + 4])
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
 local total, length, small, newest, tail, before, oldest, expiry
 --@include own-state
 if algorithm == 1 then
 --@include ../../../algorithms/sliding-window/sliding-window
 --@include ../../../algorithms/sliding-window/sliding-window-refund
-elseif algorithm == 4 then
---@include ../../../algorithms/fixed-window/fixed-window-refund
-elseif algorithm == 3 then
---@include ../../../algorithms/sliding-counter/sliding-counter
---@include ../../../algorithms/sliding-counter/sliding-counter-refund
-elseif algorithm == 5 then
---@include ../../../algorithms/token-bucket/token-bucket
---@include ../../../algorithms/token-bucket/token-bucket-refund
 elseif algorithm == 2 then
 --@include ../../../algorithms/sliding-log/sliding-log
 --@include ../../../algorithms/sliding-log/sliding-log-refund
+elseif algorithm == 3 then
+--@include ../../../algorithms/sliding-counter/sliding-counter
+--@include ../../../algorithms/sliding-counter/sliding-counter-refund
+elseif algorithm == 4 then
+--@include ../../../algorithms/fixed-window/fixed-window-refund
+elseif algorithm == 5 then
+--@include ../../../algorithms/token-bucket/token-bucket
+--@include ../../../algorithms/token-bucket/token-bucket-refund
 elseif algorithm == 6 then
 --@include ../../../algorithms/concurrency/concurrency
 --@include ../../../algorithms/concurrency/concurrency-refund
