@@ -15,7 +15,9 @@ export interface RequestOptions {
 }
 
 const MAX_ID_LENGTH = 256
-const ID_EXPECTED = `a string of 1 to ${MAX_ID_LENGTH} characters without control characters or braces`
+const ID_EXPECTED = `a string of 1 to ${MAX_ID_LENGTH} characters without control characters, braces or halves of a surrogate pair`
+/** Has no UTF-8 form: two such ids would be one in Redis. */
+const LONE_SURROGATE = /\p{Surrogate}/u
 
 /**
  * Reads the cost of a request.
@@ -36,14 +38,17 @@ export function checkCost(cost: unknown): number {
 
 /** @throws TidegateError `ERR_INVALID_OPTION` */
 export function checkId(id: unknown): string {
-  if (isKey(id) && id.length <= MAX_ID_LENGTH) return id
+  if (isKey(id) && id.length <= MAX_ID_LENGTH && !LONE_SURROGATE.test(id)) return id
   throw invalid('ERR_INVALID_OPTION', 'id', ID_EXPECTED, id)
 }
 
 declare const crypto: { randomUUID: () => string }
 
-/** The id of a request whose rule keeps it. */
+/**
+ * The id of a request whose rule keeps it. One that is made is looked at too: V8 makes a UUID as a rope of many small
+ * strings, which stay in memory one by one for as long as it is kept, unless somebody reads it.
+ */
 export function requestIdOf(options: RequestOptions | undefined): string {
   const id: unknown = options?.id
-  return id === undefined ? crypto.randomUUID() : checkId(id)
+  return checkId(id === undefined ? crypto.randomUUID() : id)
 }
