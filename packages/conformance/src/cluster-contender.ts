@@ -3,7 +3,7 @@ import { createGate, type RuleOptions } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
 
 /**
- * Rules of five algorithms, whose keys lie in different slots. Nothing ends by itself while a test lasts, so that what is
+ * Rules of every algorithm, whose keys lie in different slots. Nothing ends by itself while a test lasts, so that what is
  * counted in the end is what was admitted.
  */
 export const contendedRules: readonly RuleOptions[] = [
@@ -12,16 +12,20 @@ export const contendedRules: readonly RuleOptions[] = [
   { name: 'stock', key: ['item'], algorithm: 'quota', limit: 280 },
   { name: 'slots', key: ['route'], algorithm: 'concurrency', limit: 400, window: '1h' },
   { name: 'yearly', key: ['tenant'], algorithm: 'fixed-window', align: 'year', limit: 420 },
+  { name: 'about', key: ['plan'], algorithm: 'sliding-counter', limit: 500, window: '366d' },
+  { name: 'bucket', key: ['region'], algorithm: 'token-bucket', limit: 500, window: '366d' },
 ]
 
 /** How many values each dimension has. */
-export const VALUES: Readonly<Record<string, number>> = { user: 8, item: 4, route: 3, tenant: 3 }
+export const VALUES: Readonly<Record<string, number>> = { user: 8, item: 4, route: 3, tenant: 3, plan: 2, region: 2 }
 
 /** What one process was answered. */
 export interface ClusterReport {
   /** The descriptor and cost of each admitted request. */
   readonly admitted: { readonly descriptor: Record<string, string>; readonly cost: number }[]
   readonly refused: number
+  /** How often a charge was given back, because another slot refused. */
+  readonly givenBack: number
   readonly failures: string[]
 }
 
@@ -36,9 +40,15 @@ async function contend(): Promise<ClusterReport> {
   const nodes = ports.map((port) => ({ host: '127.0.0.1', port }))
   const redisOptions = { autoResendUnfulfilledCommands: false }
   const client = new Cluster(nodes, { redisOptions, retryDelayOnFailover: 0 })
-  const gate = createGate({ rules: [...contendedRules], store: redisStore(client) })
-  const report: ClusterReport = { admitted: [], refused: 0, failures: [] }
-  let [seed, refused] = [number + 1, 0]
+  const store = redisStore(client)
+  let [seed, refused, givenBack] = [number + 1, 0, 0]
+  const { refund } = store
+  store.refund = (...given) => {
+    givenBack++
+    return refund.apply(store, given)
+  }
+  const gate = createGate({ rules: [...contendedRules], store })
+  const report = { admitted: [] as ClusterReport['admitted'], failures: [] as string[] }
   const random = (below: number) => {
     // Numerical Recipes' generator: the same requests in every run.
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
@@ -61,7 +71,7 @@ async function contend(): Promise<ClusterReport> {
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, ask))
   client.disconnect()
-  return { ...report, refused }
+  return { ...report, refused, givenBack }
 }
 
 if (process.argv[1] === import.meta.filename) process.stdout.write(JSON.stringify(await contend()))

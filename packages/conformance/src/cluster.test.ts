@@ -100,6 +100,28 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
           )
         })
 
+        // The kind of fault: what a request gives back after a refusal is somebody else's.
+        test('two requests with the id of one lease: the one that is refused does not end the lease of the other', async () => {
+          const store = redisStore(opened.client)
+          for (let round = 0; round < 10; round++) {
+            const gate = createGate({
+              store,
+              rules: [
+                { name: `slots${round}`, key: ['user'], algorithm: 'concurrency', limit: 1, window: '1m' },
+                { name: `stock${round}`, key: ['item'], algorithm: 'quota', limit: 1 },
+              ],
+            })
+            const descriptor = { user: 'u', item: `i${round}` }
+            const both = await Promise.all([
+              gate.limit(descriptor, { id: 'job' }),
+              gate.limit(descriptor, { id: 'job' }),
+            ])
+            expect(both.filter(({ allowed }) => allowed)).toHaveLength(1)
+            expect(both[0]?.atomicity).toBe('compensated')
+            expect(await gate.entries(descriptor, { rule: `slots${round}` })).toHaveLength(1)
+          }
+        })
+
         test('a slot dimension brings the rules of one tenant into one step', async () => {
           const store = redisStore(opened.client)
           const rules = [

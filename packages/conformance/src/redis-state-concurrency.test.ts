@@ -33,6 +33,19 @@ describeRedis('leases in Redis', (redis) => {
     expect(await redis.client.zrange(await onlyKey(), String(now), '+inf', 'BYSCORE')).toEqual(['=a:b', '=c'])
   })
 
+  test('a server without memory lets leases be released', async () => {
+    const limiter = open(10, '1h')
+    await limiter.limit('k', { id: 'a', cost: 3 })
+    await limiter.limit('k', { id: 'b' })
+    await redis.client.config('SET', 'maxmemory', '1')
+    try {
+      expect([await limiter.release('k', 'a'), await limiter.release('k', 'b')]).toEqual([true, true])
+    } finally {
+      await redis.client.config('SET', 'maxmemory', '0')
+    }
+    expect(await redis.client.dbsize()).toBe(0)
+  })
+
   test('a refusal, a peek, a cost of 0, a release and a renewal of nothing write nothing', async () => {
     const limiter = open(3, '1h')
     await limiter.limit('k', { cost: 0 })

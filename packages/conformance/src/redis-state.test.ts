@@ -1,3 +1,4 @@
+import { mkdir, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGate, createLimiter, type Limiter } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
@@ -171,6 +172,77 @@ describeRedis('what is stored in Redis', (redis) => {
       await redis.client.config('SET', 'maxmemory', '0')
     }
     expect(await gate.limit({ user: 'a' })).toMatchObject({ rules: [{ used: 2 }, { used: 2 }] })
+  })
+
+  // The kind of fault: a write that is refused behind a block, and the script goes on as if it had been done.
+  test.each([
+    ['has too few replicas', 'min-replicas-to-write', '1'],
+    ['cannot save', 'stop-writes-on-bgsave-error', 'yes'],
+  ])(
+    'a server that %s: what stands behind a block that is over is an error for its request alone',
+    async (_, option, value) => {
+      let now = 1_700_000_000_000
+      const limiter = open(5, '1h', () => now)
+      await limiter.limit('k')
+      await limiter.limit('full', { cost: 5 })
+      await limiter.block('k', 100)
+      await limiter.block('empty', 100)
+      now += 100
+      await refuseWrites(option, value)
+      try {
+        const [full, ...blocked] = await Promise.allSettled([
+          limiter.limit('full'),
+          limiter.limit('k'),
+          limiter.limit('empty'),
+        ])
+        expect(full).toMatchObject({ status: 'fulfilled', value: { allowed: false, used: 5 } })
+        for (const answer of blocked) expect(answer).toMatchObject({ reason: { code: 'ERR_STORE_UNAVAILABLE' } })
+      } finally {
+        await redis.client.config('SET', 'min-replicas-to-write', '0')
+        await redis.client.config('SET', 'save', '')
+      }
+      expect(await limiter.limit('k')).toMatchObject({ used: 2 })
+      expect(await limiter.limit('empty')).toMatchObject({ used: 1 })
+    },
+  )
+
+  /** Makes the server refuse every write, for the reason that the option gives it. */
+  async function refuseWrites(option: string, value: string): Promise<void> {
+    await redis.client.config('SET', option, value)
+    if (option !== 'stop-writes-on-bgsave-error') return
+    const [, folder] = (await redis.client.config('GET', 'dir')) as string[]
+    await redis.client.config('SET', 'save', '3600 1')
+    // A folder in the place of the file: the save fails.
+    await rm(`${folder}/dump.rdb`, { recursive: true, force: true })
+    await mkdir(`${folder}/dump.rdb`)
+    await redis.client.bgsave().catch(() => undefined)
+    for (let i = 0; i < 100; i++) {
+      if (/rdb_last_bgsave_status:err/.test(await redis.client.info('persistence'))) return
+      await sleep(20)
+    }
+    throw new Error('the save did not fail')
+  }
+
+  test('a blocked key whose state aside cannot be read is refused all the same, and nothing is lost', async () => {
+    const limiter = open(5, '1h')
+    await limiter.limit('k')
+    const key = await onlyKey()
+    await limiter.block('k', 'forever')
+    await redis.client.set(`${key}:held`, 'hello')
+    expect(await limiter.limit('k')).toMatchObject({ allowed: false, reason: 'blocked' })
+    expect(await redis.client.get(`${key}:held`)).toBe('hello')
+  })
+
+  test('what stands in the place of penalties is left alone: a refusal begins none', async () => {
+    const options = { name: 'state', limit: 1, window: 1000, penalty: { blocks: [5000] } }
+    const limiter = createLimiter({ ...options, store: redisStore(redis.client) })
+    await limiter.limit('k')
+    const key = await onlyKey()
+    await redis.client.set(`${key}:penalties`, 'hello')
+    expect((await limiter.limit('k')).retryAfterMs).toBeLessThanOrEqual(1000)
+    expect(await redis.client.get(`${key}:penalties`)).toBe('hello')
+    await redis.client.del(`${key}:penalties`)
+    expect((await limiter.limit('k')).retryAfterMs).toBe(5000)
   })
 
   test('with a clock of the caller every write leaves an hour at least, whatever the window', async () => {

@@ -48,7 +48,8 @@ export interface Limiter {
   peekSync(key: string, options?: RequestOptions): Decision
   /**
    * Gives back what was admitted: of that one admission, with its decision or id, if it is still live; else of the
-   * oldest live ones. Never below 0, and never so that more is admitted than the limit.
+   * oldest live ones. Never below 0. Give each decision back once: where admissions are not kept one by one, a second time
+   * takes from what others were admitted in the same moment or window.
    * @returns the cost that was given back
    * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
    */

@@ -36,9 +36,14 @@ export function checkCost(cost: unknown): number {
   throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 0 to 4,294,967,295', cost)
 }
 
+/** True where `value` can name a request. */
+export function isId(value: unknown): value is string {
+  return isKey(value) && value.length <= MAX_ID_LENGTH && !LONE_SURROGATE.test(value)
+}
+
 /** @throws TidegateError `ERR_INVALID_OPTION` */
 export function checkId(id: unknown): string {
-  if (isKey(id) && id.length <= MAX_ID_LENGTH && !LONE_SURROGATE.test(id)) return id
+  if (isId(id)) return id
   throw invalid('ERR_INVALID_OPTION', 'id', ID_EXPECTED, id)
 }
 

@@ -39,7 +39,7 @@ export class BlockedCounter implements Counter {
     const ms = this.#due(this.#counter.verdict(cost, 0, clock, id), cost, clock)
     if (ms === 0) return
     const { blocks, forgetAfter } = this.#rule.penalty as { blocks: number[]; forgetAfter: number }
-    const count = Math.min(clock < this.#penalties.remembered ? this.#penalties.count + 1 : 1, blocks.length)
+    const count = Math.min(this.#times(clock) + 1, blocks.length)
     this.#block = { from: clock, until: clock + ms }
     this.#penalties = { count, remembered: clock + ms + forgetAfter }
   }
@@ -89,7 +89,13 @@ export class BlockedCounter implements Counter {
   #due({ reason, retryAfterMs }: Verdict, cost: number, clock: number): number {
     const { penalty } = this.#rule
     if (penalty === undefined || reason !== 'over_limit' || retryAfterMs === null || cost === 0) return 0
-    const times = clock < this.#penalties.remembered ? this.#penalties.count : 0
-    return penalty.blocks[Math.min(times, penalty.blocks.length - 1)] as number
+    return penalty.blocks[Math.min(this.#times(clock), penalty.blocks.length - 1)] as number
+  }
+
+  /** How many penalties are remembered; none of a clock that had jumped ahead by more than any is remembered for. */
+  #times(clock: number): number {
+    const { blocks, forgetAfter } = this.#rule.penalty as { blocks: number[]; forgetAfter: number }
+    const left = this.#penalties.remembered - clock
+    return left > 0 && left <= Math.max(...blocks) + forgetAfter ? this.#penalties.count : 0
   }
 }

@@ -41,6 +41,15 @@ test('POST /v1/renew and /v1/release keep and end a lease', async () => {
 const faults: [path: string, body: unknown, code: string, field: string][] = [
   ['/v1/refund', { descriptor: { item: 'a' }, cost: -1 }, 'ERR_INVALID_COST', 'cost'],
   ['/v1/refund', { descriptor: { item: 'a' }, decision: 'x' }, 'ERR_INVALID_OPTION', 'decision'],
+  ...[
+    { allowed: true, rules: [null] },
+    { allowed: true, rules: [{ rule: 'stock' }] },
+    { allowed: true, rules: [{ rule: 'stock', at: 'abc' }] },
+    { allowed: true, rules: [{ rule: 'stock', at: -1 }] },
+    { allowed: true, rules: [], id: 7 },
+  ].map((decision): [string, unknown, string, string] => {
+    return ['/v1/refund', { descriptor: { item: 'a' }, decision }, 'ERR_INVALID_OPTION', 'decision']
+  }),
   ['/v1/refund', { descriptor: { item: 'a' }, id: 'x' }, 'ERR_INVALID_OPTION', 'id'],
   ['/v1/refund', { descriptor: { item: 'a' }, amount: 1 }, 'ERR_INVALID_BODY', 'amount'],
   ['/v1/release', { descriptor: { printer: 'p' } }, 'ERR_INVALID_OPTION', 'id'],

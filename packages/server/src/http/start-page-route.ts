@@ -53,7 +53,7 @@ function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipp
     `<td>${escapeHtml(applies)}</td>`,
     `<td>${escapeHtml(key.join(', ') || 'all together')}</td>`,
     `<td class="number">${limit.toLocaleString('en-US')}</td>`,
-    `<td class="number">${durationText(windowMs)}</td>`,
+    `<td class="number">${windowMs === 0 ? '-' : durationText(windowMs)}</td>`,
     `<td class="number skipped">${skipped.toLocaleString('en-US')}</td>`,
   ]
   return `<tr>${cells.join('')}</tr>`

@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { TidegateError } from 'tidegate'
 
 /** What a store was asked for. */
-export type Operation = 'decide' | 'ping'
+const OPERATIONS = ['decide', 'ping', 'refund', 'renew', 'entries', 'block', 'unblock', 'reset'] as const
+export type Operation = (typeof OPERATIONS)[number]
 
 export interface FailureLog {
   failed(operation: Operation, error: unknown): void
@@ -31,7 +32,7 @@ interface Trouble {
  */
 export function failureLog(logger: Logger, intervalMs = INTERVAL_MS): FailureLog {
   const troubles = new Map<string, Trouble>()
-  const troubled: Record<Operation, number> = { decide: 0, ping: 0 }
+  const troubled = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Record<Operation, number>
 
   function review(name: string, kind: string): void {
     const trouble = troubles.get(name) as Trouble

@@ -21,12 +21,12 @@ export function watchedStore(store: Store, logger: Logger): Store {
     cluster: store.cluster === true,
     atomicity: (checks) => store.atomicity?.(checks) ?? 'strict',
     decide: (checks, mode) => watched('decide', () => store.decide(checks, mode)),
-    refund: (rule, key, cost, of) => store.refund(rule, key, cost, of),
-    renew: (rule, key, id) => store.renew(rule, key, id),
-    entries: (rule, key) => store.entries(rule, key),
-    block: (rule, key, durationMs) => store.block(rule, key, durationMs),
-    unblock: (rule, key) => store.unblock(rule, key),
-    reset: (rule, key) => store.reset(rule, key),
+    refund: (rule, key, cost, of) => watched('refund', () => store.refund(rule, key, cost, of)),
+    renew: (rule, key, id) => watched('renew', () => store.renew(rule, key, id)),
+    entries: (rule, key) => watched('entries', () => store.entries(rule, key)),
+    block: (rule, key, durationMs) => watched('block', () => store.block(rule, key, durationMs)),
+    unblock: (rule, key) => watched('unblock', () => store.unblock(rule, key)),
+    reset: (rule, key) => watched('reset', () => store.reset(rule, key)),
     ping: () => watched('ping', () => store.ping()),
     close: async () => {
       failures.close()

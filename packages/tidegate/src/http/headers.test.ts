@@ -121,6 +121,15 @@ describe('rateLimitHeaders', () => {
     })
   })
 
+  it('gives no window where the limit is not what one admits', () => {
+    const of = (rule: Omit<RuleOptions, 'name'>) => gateOf([{ name: 'w', ...rule }]).headers()['RateLimit-Policy']
+    expect(of({ algorithm: 'token-bucket', limit: 10, window: '1m' })).toBe('"w";q=10;w=60')
+    expect(of({ algorithm: 'token-bucket', limit: 100, window: '1m', capacity: 20 })).toBe('"w";q=20')
+    expect(of({ algorithm: 'concurrency', limit: 2, window: '30s' })).toBe('"w";q=2')
+    expect(of({ algorithm: 'quota', limit: 2 })).toBe('"w";q=2')
+    expect(of({ algorithm: 'fixed-window', limit: 2, align: 'day' })).toBe('"w";q=2')
+  })
+
   it('says nothing where no rule matched', () => {
     expect(gateOf([{ name: 'one', limit: 5, window: '1m', match: { route: '/a' } }]).headers()).toEqual({})
   })

@@ -12,7 +12,7 @@ import type { Rule } from '../rule.ts'
  */
 export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Record<string, string> {
   if (decision.rules.length === 0) return {}
-  const windows = new Map(rules.map(({ name, windowMs }) => [name, windowMs]))
+  const windows = new Map(rules.map((rule) => [rule.name, quotaWindow(rule)]))
   const headers: Record<string, string> = {
     'RateLimit-Policy': decision.rules.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
     RateLimit: decision.rules.map(remaining).join(', '),
@@ -20,6 +20,13 @@ export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Re
   if (!decision.allowed && decision.retryAfterMs !== null)
     headers['Retry-After'] = String(seconds(decision.retryAfterMs))
   return headers
+}
+
+/** The time in which the limit is what is admitted, ms; 0 where there is none: the size of a bucket says nothing of its rate. */
+function quotaWindow({ algorithm, limit, windowMs, refillUnits, tokenUnits }: Rule): number {
+  if (algorithm === 'concurrency') return 0
+  if (algorithm === 'token-bucket') return (windowMs / tokenUnits) * refillUnits === limit ? windowMs : 0
+  return windowMs
 }
 
 /** `"name";q=100;w=60`: the window in whole seconds, left out where it is none. */

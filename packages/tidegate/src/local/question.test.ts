@@ -82,7 +82,7 @@ test('asked again, a request is the same: its id, and each of its checks', async
   // Each by itself and by its own time and id: that one fails keeps nothing from the other.
   await question.giveBack(decision)
   expect(refunds).toEqual([
-    [window, 'u', 3, { at: 0, id: undefined }],
-    [log, 'u', 3, { at: 7, id: 'order-17' }],
+    [window, 'u', 3, { at: 0, id: undefined, usedBefore: expect.any(Number) }],
+    [log, 'u', 3, { at: 7, id: 'order-17', usedBefore: expect.any(Number) }],
   ])
 })

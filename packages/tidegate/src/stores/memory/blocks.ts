@@ -16,13 +16,19 @@ interface Block {
 const SWEPT = 3
 /** Below this many none is swept: they cost little, and a clock that steps back finds them still there. */
 const FEW = 1024
-/** How many are compared when one has to go. */
+/** How many are compared when one has to go, and how many at most where all of them are for ever. */
 const COMPARED = 64
+const MOST_COMPARED = 1024
 
-/** The blocked keys of one rule, and their penalties; bounded in number. */
+/**
+ * The blocked keys of all rules, and their penalties; bounded in number. A cursor goes round them a few steps for each
+ * one that is added, and forgets those that are over.
+ */
 export class Blocks {
   readonly #blocks = new Map<string, Block>()
   readonly #most: number
+  #cursor: Iterator<[string, Block]> = this.#blocks.entries()
+  #evicted = 0
 
   constructor(most: number) {
     this.#most = most
@@ -30,6 +36,16 @@ export class Blocks {
 
   get size(): number {
     return this.#blocks.size
+  }
+
+  /** Whether anything is known of a key. */
+  has(name: string): boolean {
+    return this.#blocks.has(name)
+  }
+
+  /** Blocks forgotten before their end, for want of room. */
+  get evicted(): number {
+    return this.#evicted
   }
 
   /** Ms until the key is free; 0 where it is. A clock that had jumped ahead and came right starts the block anew. */
@@ -56,14 +72,15 @@ export class Blocks {
   }
 
   /** For how long the key is blocked if it is refused now, ms. */
-  penalty(name: string, { blocksMs }: Penalty, clock: number): number {
-    return blocksMs[Math.min(this.#penalties(name, clock), blocksMs.length - 1)] as number
+  penalty(name: string, penalty: Penalty, clock: number): number {
+    const { blocksMs } = penalty
+    return blocksMs[Math.min(this.#penalties(name, penalty, clock), blocksMs.length - 1)] as number
   }
 
   /** Blocks a key that has been refused. */
   punish(name: string, penalty: Penalty, clock: number): void {
     const until = clock + this.penalty(name, penalty, clock)
-    const penalties = Math.min(this.#penalties(name, clock) + 1, penalty.blocksMs.length)
+    const penalties = Math.min(this.#penalties(name, penalty, clock) + 1, penalty.blocksMs.length)
     this.#put(name, { from: clock, until, penalties, remembered: until + penalty.forgetAfterMs }, clock)
   }
 
@@ -74,9 +91,15 @@ export class Blocks {
     return blocked
   }
 
-  #penalties(name: string, clock: number): number {
+  clear(): void {
+    this.#blocks.clear()
+  }
+
+  /** Those of a clock that had jumped ahead would be remembered for longer than any are: they are not. */
+  #penalties(name: string, { blocksMs, forgetAfterMs }: Penalty, clock: number): number {
     const block = this.#blocks.get(name)
-    return block === undefined || clock >= block.remembered ? 0 : block.penalties
+    if (block === undefined || clock >= block.remembered) return 0
+    return block.remembered - clock > Math.max(...blocksMs) + forgetAfterMs ? 0 : block.penalties
   }
 
   #put(name: string, block: Block, clock: number): void {
@@ -86,17 +109,36 @@ export class Blocks {
 
   /** Forgets some that are over; where there are too many, the one soonest to end. */
   #makeRoom(clock: number): void {
-    let soonest: string | undefined
-    let end = Number.POSITIVE_INFINITY
-    let seen = 0
-    const isFull = this.#blocks.size >= this.#most
-    if (!isFull && this.#blocks.size < FEW) return
-    for (const [name, { until, remembered }] of this.#blocks) {
-      const over = Math.max(until, remembered)
-      if (over <= clock) this.#blocks.delete(name)
-      else if (soonest === undefined || over < end) [soonest, end] = [name, over]
-      if (++seen >= (isFull ? COMPARED : SWEPT)) break
+    if (this.#blocks.size >= FEW) this.#sweep(clock)
+    if (this.#blocks.size < this.#most) return
+    let [soonest, end]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
+    for (let i = 0; i < Math.min(this.#blocks.size, MOST_COMPARED); i++) {
+      if (i >= COMPARED && end < Number.POSITIVE_INFINITY) break
+      const [name, block] = this.#next()
+      const over = endOf(block)
+      if (soonest === undefined || over < end) [soonest, end] = [name, over]
+      if (over <= clock) break
     }
-    if (this.#blocks.size >= this.#most && soonest !== undefined) this.#blocks.delete(soonest)
+    if (end > clock) this.#evicted++
+    this.#blocks.delete(soonest as string)
   }
+
+  #sweep(clock: number): void {
+    for (let i = 0; i < SWEPT; i++) {
+      const [name, block] = this.#next()
+      if (endOf(block) <= clock) this.#blocks.delete(name)
+    }
+  }
+
+  /** The next block of the round, beginning again after the last. There is one. */
+  #next(): [string, Block] {
+    const { value, done } = this.#cursor.next()
+    if (done !== true) return value
+    this.#cursor = this.#blocks.entries()
+    return this.#cursor.next().value as [string, Block]
+  }
+}
+
+function endOf({ until, remembered }: Block): number {
+  return Math.max(until, remembered)
 }

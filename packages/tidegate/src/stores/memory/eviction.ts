@@ -1,4 +1,5 @@
-import type { Place } from './table.ts'
+import type { Blocks } from './blocks.ts'
+import { blockName, type Place } from './table.ts'
 
 /** How many keys are compared when one has to go, and how many at most where all of them are over their limit. */
 const COMPARED = 64
@@ -11,13 +12,15 @@ const MOST_COMPARED = 1024
  *
  * @param next the next key of a round over all
  * @param size how many keys there are
+ * @param blocks a key that is blocked is missed like one over its limit
  * @param kept states that must stay, because they are being decided by
  */
 export function leastNeeded(
   next: () => Place | undefined,
   size: number,
+  blocks: Blocks,
   clock: number,
-  kept: ReadonlySet<number>,
+  kept: Kept,
 ): Place | undefined {
   let victim: Place | undefined
   let least = Number.POSITIVE_INFINITY
@@ -25,20 +28,27 @@ export function leastNeeded(
     if (i >= COMPARED && least < OVER_LIMIT) break
     const place = next()
     if (place === undefined) break
-    if (kept.has(place.state)) continue
-    const need = needOf(place, clock)
+    if (isKept(kept, place)) continue
+    const need = needOf(place, blocks, clock)
     if (victim === undefined || need < least) [victim, least] = [place, need]
     if (need === 0) break
   }
   return victim
 }
 
+/** States that must stay, because they are being decided by. Each algorithm counts its own states. */
+export type Kept = readonly Pick<Place, 'table' | 'state'>[]
+
+export function isKept(kept: Kept, { table, state }: Place): boolean {
+  return kept.some((one) => one.state === state && one.table === table)
+}
+
 /** Keys over their limit come after all others. */
 const OVER_LIMIT = 2 ** 33
 
-function needOf({ table, name, state }: Place, clock: number): number {
-  const { algorithm, rule, blocks } = table
-  const left = blocks?.left(name, clock) ?? 0
+function needOf({ table, name, state }: Place, blocks: Blocks, clock: number): number {
+  const { algorithm, rule } = table
+  const left = blocks.size === 0 ? 0 : blocks.left(blockName(rule, name), clock)
   const { used, resetAfterMs } = algorithm.evaluate(state, rule, 0, clock)
   if (left === 0 && used < rule.limit) return used
   return used === 0 ? 0 : OVER_LIMIT + Math.max(left, resetAfterMs ?? Number.POSITIVE_INFINITY)

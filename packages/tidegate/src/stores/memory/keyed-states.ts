@@ -9,7 +9,7 @@ import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
-import { leastNeeded } from './eviction.ts'
+import { isKept, type Kept, leastNeeded } from './eviction.ts'
 import type { Place, Table } from './table.ts'
 
 /** How many keys each new key looks at for one that no longer counts. */
@@ -34,6 +34,8 @@ export class KeyedStates {
     'token-bucket': new TokenBucket(),
     quota: new Quota(),
   }
+  /** The blocked keys. */
+  readonly blocks: Blocks
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
   #mostTables = FEW_TABLES
@@ -43,6 +45,7 @@ export class KeyedStates {
 
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
+    this.blocks = new Blocks(maxKeys)
     this.#cursor = this.#round()
   }
 
@@ -63,24 +66,16 @@ export class KeyedStates {
     }
     if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
     const algorithm = this.#algorithms[rule.algorithm]
-    const table: Table = { rule, algorithm, states: new Map<string, number>(), blocks: undefined }
+    const table: Table = { rule, algorithm, states: new Map<string, number>() }
     this.#tables.set(rule.id, table)
     return table
   }
 
-  /** Where the rule's blocked keys are written down. */
-  blocksOf(table: Table): Blocks {
-    // Whoever asks may have held on to a table that has been dropped since.
-    this.#tables.set(table.rule.id, table)
-    table.blocks ??= new Blocks(this.#maxKeys)
-    return table.blocks
-  }
-
   /** Sweeps, and makes room for `count` new keys, without taking away any that `kept` names. */
-  makeRoom(count: number, clock: number, kept: ReadonlySet<number>): void {
+  makeRoom(count: number, clock: number, kept: Kept): void {
     if (this.#size >= FEW_KEYS) this.#sweep(SWEPT_PER_NEW_KEY * count, clock, kept)
     while (this.#size > 0 && this.#size + count > this.#maxKeys) {
-      const victim = leastNeeded(() => this.#next(), this.#size, clock, kept)
+      const victim = leastNeeded(() => this.#next(), this.#size, this.blocks, clock, kept)
       if (victim === undefined) return
       if (!victim.table.algorithm.idle(victim.state, victim.table.rule, clock)) this.#evicted++
       this.delete(victim.table, victim.name)
@@ -106,27 +101,22 @@ export class KeyedStates {
   }
 
   clear(): void {
-    for (const table of this.#tables.values()) {
-      for (const name of table.states.keys()) this.delete(table, name)
-      table.blocks = undefined
-    }
+    for (const table of this.#tables.values()) for (const name of table.states.keys()) this.delete(table, name)
   }
 
   /** Rules that nobody uses any more leave nothing behind. The round must not stand in one of them, and begins anew. */
   #dropEmptyTables(): void {
-    for (const [id, { states, blocks }] of this.#tables) {
-      if (states.size === 0 && (blocks === undefined || blocks.size === 0)) this.#tables.delete(id)
-    }
+    for (const [id, { states }] of this.#tables) if (states.size === 0) this.#tables.delete(id)
     this.#mostTables = 2 * this.#tables.size + FEW_TABLES
     this.#cursor = this.#round()
   }
 
-  #sweep(count: number, clock: number, kept: ReadonlySet<number>): void {
+  #sweep(count: number, clock: number, kept: Kept): void {
     for (let i = 0; i < count; i++) {
       const place = this.#next()
       if (place === undefined) return
       const { table, name, state } = place
-      if (!kept.has(state) && table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
+      if (!isKept(kept, place) && table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
     }
   }
 

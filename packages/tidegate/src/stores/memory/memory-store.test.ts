@@ -36,7 +36,7 @@ describe('a memory store', () => {
     const store = memoryStore({ maxKeys: 100 })
     const limiter = createLimiter({ name: 'few', limit: 5, window: '1h', store })
     for (let i = 0; i < 1000; i++) limiter.limitSync(`k${i}`)
-    expect(store.stats()).toEqual({ keys: 100, evicted: 900 })
+    expect(store.stats()).toEqual({ keys: 100, evicted: 900, blocks: 0 })
   })
 
   test('under a flood of new keys, a key over its limit stays refused', () => {
@@ -176,6 +176,33 @@ describe('a memory store', () => {
       createLimiter({ name: `rule-${i}`, limit: 5, window: 100, store }).limitSync('k')
     }
     expect(store.stats().keys).toBeLessThan(1100)
+  })
+
+  // The kind of fault: whatever lives long at the front of a list hides what could go, and what must stay goes instead.
+  test('blocks for ever stay while others end, and those that are over leave nothing behind', async () => {
+    let now = 0
+    const store = memoryStore({ clock: () => now, maxKeys: 2000 })
+    const limiter = createLimiter({ name: 'blocks', limit: 5, window: 100, store })
+    for (let i = 0; i < 500; i++) await limiter.block(`evil${i}`, 'forever')
+    for (let i = 0; i < 50_000; i++) {
+      now = i
+      await limiter.block(`brief${i}`, 100)
+    }
+    for (let i = 0; i < 500; i++) expect(limiter.peekSync(`evil${i}`)).toMatchObject({ reason: 'blocked' })
+    expect(store.stats().blocks).toBeLessThan(2000)
+    expect(store.stats().evicted).toBe(0)
+  })
+
+  test('there are never more blocks than maxKeys, over all rules: the one soonest to end goes first', async () => {
+    const store = memoryStore({ clock: () => 0, maxKeys: 1000 })
+    for (let rule = 0; rule < 5; rule++) {
+      const limiter = createLimiter({ name: `rule${rule}`, limit: 5, window: 100, store })
+      await limiter.block('evil', 'forever')
+      for (let i = 0; i < 500; i++) await limiter.block(`k${i}`, 1000 + i)
+      expect(limiter.peekSync('evil')).toMatchObject({ reason: 'blocked' })
+    }
+    expect(store.stats().blocks).toBe(1000)
+    expect(store.stats().evicted).toBe(5 * 501 - 1000)
   })
 
   test('refusals, peeks and a cost of 0 take no room', () => {

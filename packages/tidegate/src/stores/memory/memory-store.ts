@@ -8,8 +8,9 @@ import { checkFields, checkInteger } from '../../options.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, SyncStore } from '../store.ts'
 import { blocked, penalised } from './blocked-figures.ts'
+import type { Kept } from './eviction.ts'
 import { KeyedStates } from './keyed-states.ts'
-import type { Table } from './table.ts'
+import { blockName, type Table } from './table.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
@@ -22,8 +23,10 @@ export interface MemoryStoreOptions {
 export interface MemoryStoreStats {
   /** Keys held now, some of which may no longer count. */
   readonly keys: number
-  /** Keys forgotten while they still counted, because there were `maxKeys`. */
+  /** Keys and blocks forgotten while they still counted, because there were `maxKeys` of either. */
   readonly evicted: number
+  /** Keys that are or were blocked, some of which may be free again. */
+  readonly blocks: number
 }
 
 export interface MemoryStore extends SyncStore {
@@ -57,7 +60,7 @@ interface Step {
   readonly isPenalised: boolean
 }
 
-const NONE: ReadonlySet<number> = new Set()
+const NONE: Kept = []
 
 class InMemoryStore implements MemoryStore {
   readonly clock: Clock
@@ -75,14 +78,12 @@ class InMemoryStore implements MemoryStore {
   decideOneSync(rule: Rule, key: Key, cost: number, mode: Mode, id?: string): RuleDecision {
     const clock = this.clock()
     const table = rule === this.#rule ? (this.#table as Table) : this.#tableOf(rule)
-    if (table.blocks !== undefined || rule.penalty !== undefined) {
-      return this.#decideAll(
-        [id === undefined ? { rule, key, cost } : { rule, key, cost, id }],
-        mode,
-        clock,
-      )[0] as RuleDecision
-    }
     const name = typeof key === 'string' ? key : joinKey(key)
+    const { blocks } = this.#keys
+    if (rule.penalty !== undefined || (blocks.size > 0 && blocks.has(blockName(rule, name)))) {
+      const check = id === undefined ? { rule, key, cost } : { rule, key, cost, id }
+      return this.#decideAll([check], mode, clock)[0] as RuleDecision
+    }
     const state = table.states.get(name) ?? untouched(key)
     const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
     if (mode === 'consume' && cost > 0) {
@@ -125,17 +126,19 @@ class InMemoryStore implements MemoryStore {
 
   async block(rule: Rule, key: Key, durationMs: number): Promise<void> {
     checkEach(key)
-    this.#keys.blocksOf(this.#tableOf(rule)).block(joinKey(key), durationMs, this.clock())
+    this.#ensureOpen()
+    this.#keys.blocks.block(blockName(rule, joinKey(key)), durationMs, this.clock())
   }
 
   async unblock(rule: Rule, key: Key): Promise<boolean> {
-    return this.#tableOf(rule).blocks?.delete(joinKey(key), this.clock()) ?? false
+    this.#ensureOpen()
+    return this.#keys.blocks.delete(blockName(rule, joinKey(key)), this.clock())
   }
 
   async reset(rule: Rule, key: Key): Promise<void> {
     const table = this.#tableOf(rule)
     this.#keys.delete(table, joinKey(key))
-    table.blocks?.delete(joinKey(key), this.clock())
+    this.#keys.blocks.delete(blockName(rule, joinKey(key)), this.clock())
   }
 
   async ping(): Promise<void> {
@@ -146,13 +149,16 @@ class InMemoryStore implements MemoryStore {
     this.#closed = true
     this.#rule = undefined
     this.#keys.clear()
+    this.#keys.blocks.clear()
   }
 
   stats(): MemoryStoreStats {
-    return { keys: this.#keys.size, evicted: this.#keys.evicted }
+    const { size, evicted, blocks } = this.#keys
+    return { keys: size, evicted: evicted + blocks.evicted, blocks: blocks.size }
   }
 
   #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
+    const { blocks } = this.#keys
     const steps = checks.map((check) => this.#evaluate(check, clock))
     const admitted = steps.every(({ figures }) => figures.allowed)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
@@ -162,10 +168,10 @@ class InMemoryStore implements MemoryStore {
       const uncharged = !admitted && figures.allowed
       const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       if (mode === 'peek' || cost === 0) return answer
-      table.blocks?.settle(name, clock)
+      if (blocks.size > 0) blocks.settle(blockName(rule, name), clock)
       if (figures.reason === 'blocked') return answer
       this.#commit(table, name, state, rule, figures, admitted ? cost : 0, id)
-      if (step.isPenalised && rule.penalty) this.#keys.blocksOf(table).punish(name, rule.penalty, clock)
+      if (step.isPenalised && rule.penalty) blocks.punish(blockName(rule, name), rule.penalty, clock)
       return answer
     })
   }
@@ -173,7 +179,7 @@ class InMemoryStore implements MemoryStore {
   /** Room is made before anything is written, and not with what the request is decided by. */
   #makeRoom(checks: readonly Check[], steps: readonly Step[], clock: number): void {
     const added = steps.filter(({ state }, i) => state === UNTOUCHED && (checks[i] as Check).cost > 0).length
-    if (added > 0) this.#keys.makeRoom(added, clock, new Set(steps.map(({ state }) => state)))
+    if (added > 0) this.#keys.makeRoom(added, clock, steps)
   }
 
   #evaluate({ rule, key, cost, id }: Check, clock: number): Step {
@@ -181,7 +187,8 @@ class InMemoryStore implements MemoryStore {
     const name = joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
     const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
-    const left = table.blocks?.left(name, clock) ?? 0
+    const { blocks } = this.#keys
+    const left = blocks.size === 0 ? 0 : blocks.left(blockName(rule, name), clock)
     if (left > 0) {
       const uncharged = figures.allowed ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       return { table, name, state, figures: blocked(uncharged, left), isPenalised: false }
@@ -190,7 +197,7 @@ class InMemoryStore implements MemoryStore {
     if (penalty === undefined || figures.reason !== 'over_limit' || figures.retryAfterMs === null || cost === 0) {
       return { table, name, state, figures, isPenalised: false }
     }
-    const block = table.blocks?.penalty(name, penalty, clock) ?? (penalty.blocksMs[0] as number)
+    const block = blocks.penalty(blockName(rule, name), penalty, clock)
     return { table, name, state, figures: penalised(figures, block), isPenalised: true }
   }
 

@@ -1,6 +1,5 @@
 import type { Algorithm } from '../../algorithms/algorithm.ts'
 import type { Rule } from '../../rule.ts'
-import type { Blocks } from './blocks.ts'
 
 /** The states of one rule's keys, by the key's values. */
 export interface Table {
@@ -8,8 +7,6 @@ export interface Table {
   rule: Rule
   readonly algorithm: Algorithm
   readonly states: Map<string, number>
-  /** Undefined as long as no key has been blocked. */
-  blocks: Blocks | undefined
 }
 
 /** Where a state is filed. */
@@ -17,4 +14,9 @@ export interface Place {
   readonly table: Table
   readonly name: string
   readonly state: number
+}
+
+/** What a key of a rule is called among the blocks of all of them. */
+export function blockName({ id }: Rule, name: string): string {
+  return `${id}\n${name}`
 }

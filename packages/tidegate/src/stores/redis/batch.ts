@@ -124,7 +124,7 @@ class Answers {
     if (typeof first !== 'number') return String(first)
     if (first >= 0) return admitted(rule, first, knownReset(rule, this.time), this.time)
     const kind = -first % 4
-    const at = this.time + Math.floor(-first / 4)
+    const at = this.time + Math.floor((-first - 1) / 4)
     const used = this.#number()
     if (kind === ADMITTED) return admitted(rule, used, this.#duration(), at)
     if (kind === HELD) return heldBefore(admitted(rule, used, this.#duration(), at))

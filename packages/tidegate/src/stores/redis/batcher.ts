@@ -40,8 +40,8 @@ export class Batcher {
     else this.#schedule()
   }
 
-  /** Sends what is queued. */
-  flush(): void {
+  /** Sends what is queued, whatever it is for. */
+  flush(_key?: string): void {
     const batch = this.#queue
     if (batch.length === 0) return
     this.#queue = []

@@ -56,11 +56,7 @@ export async function decideCompensated(
 }
 
 /** Gives back what a check has charged. A lease that was held before has not been charged. */
-export async function giveBack(
-  store: Pick<SlotStore, 'refund'>,
-  check: Check,
-  figures: RuleDecision,
-): Promise<void> {
+export async function giveBack(store: Pick<SlotStore, 'refund'>, check: Check, figures: RuleDecision): Promise<void> {
   if (wasHeldBefore(figures)) return
   // Rounded down: of a token bucket the figure counts a begun token.
   const usedBefore = Math.max(0, figures.used - check.cost - 1)

@@ -1,5 +1,8 @@
 import type { Connection } from './connection.ts'
 
+/** How many that have been sent stay in the line until it is made shorter. */
+const MOST_PASSED = 1024
+
 /**
  * A connection that has at most `most` commands on their way at a time; the others wait their turn, in order. Thousands
  * at once (a turn that asks for keys of thousands of slots, or gives back thousands of leases) are more than some clients
@@ -14,8 +17,9 @@ export function boundInFlight(connection: Connection, most: number): Connection 
     const next = waiting[first]
     if (next === undefined) return
     first++
-    if (first === waiting.length) {
-      waiting.length = 0
+    // What has been sent is let go of now and then, also where the line is never empty.
+    if (first === waiting.length || first >= MOST_PASSED) {
+      waiting.splice(0, first)
       first = 0
     }
     next()

@@ -132,7 +132,7 @@ class RedisStore implements Store {
     this.#ensureOpen()
     const name = redisKey(rule, key, this.#settings)
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
-    this.#batcher.flush()
+    this.#batcher.flush(name)
     // One by one: the keys of a slot that moves can be on two nodes.
     for (const one of [`${name}:held`, name, `${name}:penalties`]) await this.#ask('DEL', [one], one)
   }
@@ -211,7 +211,7 @@ class RedisStore implements Store {
     this.#ensureOpen()
     const name = redisKey(rule, key, this.#settings)
     const now = this.#settings.clock?.()
-    this.#batcher.flush()
+    this.#batcher.flush(name)
     try {
       const all = ['1', name, now === undefined ? '' : String(now), ...words]
       return await retry(() => runScript(this.#connection, script, all), { moving: this.cluster })

@@ -31,9 +31,10 @@ export class SlotBatcher {
     this.#of(hashSlot(pending.keys[0] as string)).add(pending)
   }
 
-  /** Sends what is queued. */
-  flush(): void {
-    for (const batcher of this.#batchers.values()) batcher.flush()
+  /** Sends what is queued: all of it, or for the slot of one key. */
+  flush(key?: string): void {
+    if (key === undefined) for (const batcher of this.#batchers.values()) batcher.flush()
+    else this.#batchers.get(hashSlot(key))?.flush()
   }
 
   #of(slot: number): Batcher {

@@ -3,8 +3,8 @@
 local left = 0
 -- One that is over has only been passed by, because nothing may be written.
 if blocked and blocked[1] == 0 then blocked, key = false, blocked[2] end
--- The state of a slot that moves may be on another node: the key is blocked all the same.
-if blocked and failed and string.find(failed, 'non local key', 1, true) then
+-- Where the state aside cannot be read, or is on another node because its slot moves, the key is blocked all the same.
+if blocked and failed then
   failed, used, wait, reset, at = nil, 0, cost > limit and -1 or 0, 0, now
 end
 if blocked and not failed then

@@ -20,7 +20,7 @@ else
     if life ~= -1 and rest > life then life = rest end
   end
   if injected and life ~= -1 and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
-  local block = '\9' .. pack_bytes('<I6I6I6', now, ends, aside)
+  local block = '\9' .. pack_bytes('<I6I6I6', now, math.min(ends, FOREVER), math.min(aside, FOREVER))
   written = life == -1 and attempt('SET', key, block) or life ~= -1 and attempt('SET', key, block, 'PX', life + SLACK_MS)
   if written.err then
     failed = written.err
