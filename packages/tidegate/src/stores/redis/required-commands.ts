@@ -13,7 +13,6 @@ export const requiredCommands: readonly string[] = [
   'SETRANGE',
   'PEXPIRE',
   'PTTL',
-  'EXISTS',
   'RENAME',
   'ZADD',
   'ZCARD',
