@@ -4,6 +4,7 @@ import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
 import { beforeEach, expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
+import { expectAlone, type PutForeign } from './foreign-state.ts'
 
 const TIME = 1_700_000_000_000
 const NO_LEASES = -(2 ** 33)
@@ -126,7 +127,7 @@ describeRedis('leases in Redis', (redis) => {
     expect((await limiter.limit('k')).allowed).toBe(true)
   })
 
-  const foreign: [string, (key: string) => Promise<unknown>, string][] = [
+  const foreign: [string, PutForeign, string][] = [
     ['a list', (key) => redis.client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
     ['a text', (key) => redis.client.set(key, 'hello'), 'ERR_STATE_WRONG_TYPE'],
     ['a sorted set of others', (key) => redis.client.zadd(key, 1, 'a', 2, 'b'), 'ERR_STATE_UNREADABLE'],
@@ -151,29 +152,11 @@ describeRedis('leases in Redis', (redis) => {
           { name: 'site', limit: 100, window: '1h' },
         ],
       })
-      const key = `tg:{bad}:${gate.rules[0]?.id}`
-      await put(key)
-      const before = await redis.client.dumpBuffer(key)
-      const answers = await Promise.allSettled([
-        gate.limit({ user: 'a' }),
-        gate.limit({ user: 'bad' }),
-        gate.limit({ user: 'bad' }, { cost: 2 }),
-        gate.limit({ user: 'b' }),
-        gate.limit({}),
+      await expectAlone(redis.client, gate, put, code, (descriptor) => [
+        gate.entries(descriptor, { rule: 'user' }),
+        gate.renew(descriptor, 'a'),
+        gate.release(descriptor, 'a'),
       ])
-      expect(answers.map(({ status }) => status)).toEqual([
-        'fulfilled',
-        'rejected',
-        'rejected',
-        'fulfilled',
-        'fulfilled',
-      ])
-      expect(answers[1]).toMatchObject({ reason: { code } })
-      expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      await expect(gate.entries({ user: 'bad' }, { rule: 'user' })).rejects.toMatchObject({ code })
-      await expect(gate.renew({ user: 'bad' }, 'a')).rejects.toMatchObject({ code })
-      await expect(gate.release({ user: 'bad' }, 'a')).rejects.toMatchObject({ code })
-      expect(await redis.client.dumpBuffer(key)).toEqual(before)
     },
   )
 

@@ -3,6 +3,7 @@ import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
+import { expectAlone } from './foreign-state.ts'
 
 const HOUR = 3_600_000
 
@@ -118,25 +119,7 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
           { name: 'site', algorithm: 'fixed-window', limit: 100, ...options },
         ],
       })
-      const key = `tg:{bad}:${gate.rules[0]?.id}`
-      await put(key)
-      const before = await redis.client.dump(key)
-      const answers = await Promise.allSettled([
-        gate.limit({ user: 'a' }),
-        gate.limit({ user: 'bad' }),
-        gate.limit({ user: 'bad' }, { cost: 2 }),
-        gate.limit({ user: 'b' }),
-        gate.limit({}),
-      ])
-      const failed = { status: 'rejected', reason: { code } }
-      const served = { status: 'fulfilled' }
-      expect(answers).toMatchObject([served, failed, failed, served, served])
-      // The site's rule was not charged for the requests that failed.
-      expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      await expect(gate.refund({ user: 'bad' })).rejects.toMatchObject({ code })
-      expect(await redis.client.dump(key)).toBe(before)
-      await gate.reset({ user: 'bad' })
-      expect(await gate.limit({ user: 'bad' })).toMatchObject({ allowed: true })
+      await expectAlone(redis.client, gate, put, code, (descriptor) => [gate.refund(descriptor)])
     })
   })
 })

@@ -4,6 +4,7 @@ import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
 import { beforeEach, expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
+import { expectAlone, type PutForeign } from './foreign-state.ts'
 
 const TIME = 1_700_000_000_000
 
@@ -127,7 +128,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     expect(await redis.client.zcard(key)).toBe(3)
   })
 
-  const foreign: [string, (key: string) => Promise<unknown>, string][] = [
+  const foreign: [string, PutForeign, string][] = [
     ['a list', (key) => redis.client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
     ['a hash', (key) => redis.client.hset(key, 'a', '1'), 'ERR_STATE_WRONG_TYPE'],
     ['a text', (key) => redis.client.set(key, 'hello'), 'ERR_STATE_WRONG_TYPE'],
@@ -162,28 +163,10 @@ describeRedis('a sliding log in Redis', (redis) => {
           { name: 'site', limit: 100, window: '1h' },
         ],
       })
-      const key = `tg:{bad}:${gate.rules[0]?.id}`
-      await put(key)
-      const before = await redis.client.dumpBuffer(key)
-      const answers = await Promise.allSettled([
-        gate.limit({ user: 'a' }),
-        gate.limit({ user: 'bad' }),
-        gate.limit({ user: 'bad' }, { cost: 2 }),
-        gate.limit({ user: 'b' }),
-        gate.limit({}),
+      await expectAlone(redis.client, gate, put, code, (descriptor) => [
+        gate.entries(descriptor, { rule: 'user' }),
+        gate.refund(descriptor),
       ])
-      expect(answers.map(({ status }) => status)).toEqual([
-        'fulfilled',
-        'rejected',
-        'rejected',
-        'fulfilled',
-        'fulfilled',
-      ])
-      expect(answers[1]).toMatchObject({ reason: { code } })
-      expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      await expect(gate.entries({ user: 'bad' }, { rule: 'user' })).rejects.toMatchObject({ code })
-      await expect(gate.refund({ user: 'bad' })).rejects.toMatchObject({ code })
-      expect(await redis.client.dumpBuffer(key)).toEqual(before)
     },
   )
 

@@ -3,6 +3,7 @@ import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
 import { beforeEach, expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
+import { expectAlone, type PutForeign } from './foreign-state.ts'
 
 const START = 1_700_000_000_000
 
@@ -114,7 +115,7 @@ describeRedis('token buckets in Redis', (redis) => {
   })
 
   const readable = `\x05${'\x01'.repeat(6)}${'\x00'.repeat(10)}`
-  const foreign: [string, (key: string) => Promise<unknown>, string][] = [
+  const foreign: [string, PutForeign, string][] = [
     ['a list', (key) => redis.client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
     ['a hash', (key) => redis.client.hset(key, 'a', '1'), 'ERR_STATE_WRONG_TYPE'],
     ['a sorted set', (key) => redis.client.zadd(key, 1, 'a'), 'ERR_STATE_WRONG_TYPE'],
@@ -139,25 +140,7 @@ describeRedis('token buckets in Redis', (redis) => {
           { name: 'site', algorithm: 'token-bucket', limit: 100, window: '1h' },
         ],
       })
-      const key = `tg:{bad}:${gate.rules[0]?.id}`
-      await put(key)
-      const before = await redis.client.dump(key)
-      const answers = await Promise.allSettled([
-        gate.limit({ user: 'a' }),
-        gate.limit({ user: 'bad' }),
-        gate.limit({ user: 'bad' }, { cost: 2 }),
-        gate.limit({ user: 'b' }),
-        gate.limit({}),
-        gate.refund({ user: 'bad' }),
-      ])
-      expect(answers.map(({ status }) => status === 'fulfilled')).toEqual([true, false, false, true, true, false])
-      expect(answers[1]).toMatchObject({ reason: { code } })
-      expect(answers[5]).toMatchObject({ reason: { code } })
-      // The site's rule was not charged for the requests that failed.
-      expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      expect(await redis.client.dump(key)).toBe(before)
-      await gate.reset({ user: 'bad' })
-      expect(await gate.limit({ user: 'bad' })).toMatchObject({ allowed: true })
+      await expectAlone(redis.client, gate, put, code, (descriptor) => [gate.refund(descriptor)])
     },
   )
 })

@@ -5,6 +5,7 @@ import { redisStore } from 'tidegate/redis'
 import type { Clock } from 'tidegate/store'
 import { beforeEach, expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
+import { expectAlone, type PutForeign } from './foreign-state.ts'
 
 describeRedis('what is stored in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
@@ -99,7 +100,7 @@ describeRedis('what is stored in Redis', (redis) => {
     expect(await limiter.limit('k', { cost: 3 })).toMatchObject({ allowed: true, used: 3 })
   })
 
-  const foreign: [string, (key: string) => Promise<unknown>, string][] = [
+  const foreign: [string, PutForeign, string][] = [
     ['a list', (key) => redis.client.rpush(key, 'a'), 'ERR_STATE_WRONG_TYPE'],
     ['a hash', (key) => redis.client.hset(key, 'a', '1'), 'ERR_STATE_WRONG_TYPE'],
     ['a sorted set', (key) => redis.client.zadd(key, 1, 'a'), 'ERR_STATE_WRONG_TYPE'],
@@ -129,29 +130,7 @@ describeRedis('what is stored in Redis', (redis) => {
           { name: 'site', limit: 100, window: '1h' },
         ],
       })
-      const key = `tg:{bad}:${gate.rules[0]?.id}`
-      await put(key)
-      const before = await redis.client.dump(key)
-      const answers = await Promise.allSettled([
-        gate.limit({ user: 'a' }),
-        gate.limit({ user: 'bad' }),
-        gate.limit({ user: 'bad' }, { cost: 2 }),
-        gate.limit({ user: 'b' }),
-        gate.limit({}),
-      ])
-      expect(answers.map(({ status }) => status)).toEqual([
-        'fulfilled',
-        'rejected',
-        'rejected',
-        'fulfilled',
-        'fulfilled',
-      ])
-      expect(answers[1]).toMatchObject({ reason: { code } })
-      // The site's rule was not charged for the requests that failed.
-      expect(answers[4]).toMatchObject({ value: { rule: 'site', used: 3 } })
-      expect(await redis.client.dump(key)).toBe(before)
-      await gate.reset({ user: 'bad' })
-      expect(await gate.limit({ user: 'bad' })).toMatchObject({ allowed: true })
+      await expectAlone(redis.client, gate, put, code, (descriptor) => [gate.refund(descriptor)])
     },
   )
 
