@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { findPart, howToInstall } from './services/parts.ts'
 import { startRedis } from './services/redis.ts'
 import type { Service } from './services/service.ts'
@@ -8,6 +8,8 @@ import type { Service } from './services/service.ts'
 export interface RedisUnderTest {
   readonly port: number
   readonly client: Redis
+  /** The one key that there is; more or fewer fail the test. */
+  onlyKey(): Promise<string>
 }
 
 /** A group of tests on a real Redis of their own; skipped, with the package to install, where there is none. */
@@ -30,6 +32,11 @@ export function describeRedis(title: string, tests: (redis: RedisUnderTest) => v
       },
       get client() {
         return client
+      },
+      async onlyKey() {
+        const keys = await client.keys('*')
+        expect(keys).toHaveLength(1)
+        return keys[0] as string
       },
     })
   })

@@ -17,12 +17,6 @@ describeRedis('leases in Redis', (redis) => {
     return createLimiter({ name: 'held', algorithm: 'concurrency', limit, window, store })
   }
 
-  async function onlyKey(): Promise<string> {
-    const keys = await redis.client.keys('*')
-    expect(keys).toHaveLength(1)
-    return keys[0] as string
-  }
-
   test('a lease is a member with its expiry; costs and the sum stand before them', async () => {
     let now = TIME
     const limiter = open(10, 1000, () => now)
@@ -30,8 +24,8 @@ describeRedis('leases in Redis', (redis) => {
     now += 5
     await limiter.limit('k', { id: 'c' })
     const members = ['+', String(NO_LEASES - 4), '#a:b', '-3', '=a:b', String(TIME + 1000), '=c', String(TIME + 1005)]
-    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
-    expect(await redis.client.zrange(await onlyKey(), String(now), '+inf', 'BYSCORE')).toEqual(['=a:b', '=c'])
+    expect(await redis.client.zrange(await redis.onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
+    expect(await redis.client.zrange(await redis.onlyKey(), String(now), '+inf', 'BYSCORE')).toEqual(['=a:b', '=c'])
   })
 
   test('a server without memory lets leases be released', async () => {
@@ -58,7 +52,7 @@ describeRedis('leases in Redis', (redis) => {
     ])
     expect(await redis.client.dbsize()).toBe(0)
     await limiter.limit('k', { cost: 3, id: 'a' })
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     const [stored, expiry] = [await redis.client.dumpBuffer(key), await redis.client.pexpiretime(key)]
     for (const cost of [1, 2, 4, 0]) await limiter.limit('k', { cost })
     await limiter.peek('k', { id: 'a' })
@@ -74,14 +68,14 @@ describeRedis('leases in Redis', (redis) => {
     for (let i = 0; i < 10; i++) {
       if (i % 2 === 0) await limiter.limit('k', { id: `i${i}` })
       else expect(await limiter.renew('k', `i${i - 1}`)).toBe(true)
-      const left = await redis.client.pttl(await onlyKey())
+      const left = await redis.client.pttl(await redis.onlyKey())
       expect(left).toBeGreaterThan(1000)
       expect(left).toBeLessThanOrEqual(2000)
-      await redis.client.persist(await onlyKey())
+      await redis.client.persist(await redis.onlyKey())
     }
     await redis.client.flushall()
     await open(100, '1s', () => TIME).limit('k')
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
   })
 
   test('leases that have expired are cleared away with their costs by the next one; released whole, the key is gone', async () => {
@@ -91,7 +85,7 @@ describeRedis('leases in Redis', (redis) => {
     now += 100
     await limiter.limit('k', { id: 'i1' })
     const members = ['+', String(NO_LEASES - 1), '=i1', String(now + 100)]
-    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
+    expect(await redis.client.zrange(await redis.onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(members)
     expect(await limiter.release('k', 'i1')).toBe(true)
     expect(await redis.client.dbsize()).toBe(0)
   })
@@ -185,7 +179,7 @@ describeRedis('leases in Redis', (redis) => {
         now += 20
         await limiter.limit('bad', { cost: 1 + (i % 3), id: `i${i}` })
       }
-      const key = await onlyKey()
+      const key = await redis.onlyKey()
       for (const rank of removed) await redis.client.zremrangebyrank(key, rank, rank)
       for (const [one, name] of added) await redis.client.zadd(key, one, name)
       now += later

@@ -15,12 +15,6 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
     return createLimiter({ name: 'state', algorithm: 'fixed-window', ...options, store })
   }
 
-  async function onlyKey(): Promise<string> {
-    const keys = await redis.client.keys('*')
-    expect(keys).toHaveLength(1)
-    return keys[0] as string
-  }
-
   const alignments: [name: string, options: Omit<LimitOptions, 'limit'>, start: number, end: number][] = [
     ['the epoch', { window: '1h' }, 7 * HOUR, 8 * HOUR],
     ['the first hit', { window: '1h', align: 'first-hit' }, 7.25 * HOUR, 8.25 * HOUR],
@@ -33,7 +27,7 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
     await limiter.limit('k', { cost: 70_000 })
     now += 500
     await limiter.limit('k', { cost: 7 })
-    const state = (await redis.client.getBuffer(await onlyKey())) as Buffer
+    const state = (await redis.client.getBuffer(await redis.onlyKey())) as Buffer
     expect(state).toHaveLength(21)
     expect(state[0]).toBe(4)
     expect([state.readUIntLE(1, 6), state.readUIntLE(7, 5)]).toEqual([start, end - start])
@@ -44,13 +38,13 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
     const limiter = open({ limit: 5, ...options })
     for (let i = 0; i < 3; i++) {
       const { resetAfterMs } = await limiter.limit('k')
-      const life = await redis.client.pttl(await onlyKey())
+      const life = await redis.client.pttl(await redis.onlyKey())
       expect(life).toBeGreaterThan((resetAfterMs as number) + 500)
       expect(life).toBeLessThanOrEqual((resetAfterMs as number) + 1000)
-      await redis.client.persist(await onlyKey())
+      await redis.client.persist(await redis.onlyKey())
     }
     expect(await limiter.refund('k')).toBe(1)
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(0)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(0)
     expect(await limiter.refund('k', { cost: 9 })).toBe(2)
     expect(await redis.client.exists('*')).toBe(0)
     expect(await redis.client.dbsize()).toBe(0)
@@ -59,10 +53,10 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
   test('with a clock of the caller every write leaves an hour at least', async () => {
     const limiter = open({ limit: 100, window: 100 }, () => 1_700_000_000_000)
     await limiter.limit('k', { cost: 2 })
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
-    await redis.client.persist(await onlyKey())
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
+    await redis.client.persist(await redis.onlyKey())
     await limiter.refund('k')
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
   })
 
   test.each(alignments)('refusals, peeks and refunds of nothing write nothing: %s', async (_, options) => {
@@ -73,8 +67,8 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
     expect(await limiter.refund('k')).toBe(0)
     expect(await redis.client.dbsize()).toBe(0)
     const first = await limiter.limit('k', { cost: 2 })
-    const before = await redis.client.dump(await onlyKey())
-    await redis.client.persist(await onlyKey())
+    const before = await redis.client.dump(await redis.onlyKey())
+    await redis.client.persist(await redis.onlyKey())
     for (const cost of [0, 1, 2, 3]) {
       await limiter.limit('k', { cost })
       await limiter.peek('k', { cost })
@@ -83,8 +77,8 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
     const elsewhere = { ...first, rules: [figures] } as typeof first
     if (options.align === 'first-hit') expect(await limiter.refund('k', { decision: elsewhere })).toBe(0)
     expect(await limiter.refund('k', { cost: 0 })).toBe(0)
-    expect(await redis.client.dump(await onlyKey())).toBe(before)
-    expect(await redis.client.pttl(await onlyKey())).toBe(-1)
+    expect(await redis.client.dump(await redis.onlyKey())).toBe(before)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBe(-1)
   })
 
   const foreign: [name: string, put: (key: string) => Promise<unknown>, code: string][] = [

@@ -15,19 +15,13 @@ describeRedis('sliding counters in Redis', (redis) => {
     return createLimiter({ name: 'state', algorithm: 'sliding-counter', limit, window, store })
   }
 
-  async function onlyKey(): Promise<string> {
-    const keys = await redis.client.keys('*')
-    expect(keys).toHaveLength(1)
-    return keys[0] as string
-  }
-
   test('a state is 15 bytes: 3, the newest admission, and the counts of the window before it and of its own', async () => {
     let now = START
     const limiter = open(9, 1000, () => now)
     await limiter.limit('k', { cost: 5 })
     now += 1400
     await limiter.limit('k', { cost: 2 })
-    const state = (await redis.client.getBuffer(await onlyKey())) as Buffer
+    const state = (await redis.client.getBuffer(await redis.onlyKey())) as Buffer
     expect(state).toHaveLength(15)
     expect(state[0]).toBe(3)
     expect(state.readUIntLE(1, 6)).toBe(now)
@@ -44,7 +38,7 @@ describeRedis('sliding counters in Redis', (redis) => {
     expect(await limiter.refund('k')).toBe(0)
     expect(await redis.client.dbsize()).toBe(0)
     const decision = await limiter.limit('k', { cost: 3 })
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     const [stored, expiry] = [await redis.client.getBuffer(key), await redis.client.pexpiretime(key)]
     for (const cost of [1, 2, 4, 0]) await limiter.limit('k', { cost })
     await limiter.peek('k')
@@ -69,15 +63,15 @@ describeRedis('sliding counters in Redis', (redis) => {
     const limiter = open(10, '10s')
     for (let used = 1; used <= 5; used++) {
       const { resetAfterMs } = await limiter.limit('k')
-      const life = await redis.client.pttl(await onlyKey())
+      const life = await redis.client.pttl(await redis.onlyKey())
       expect(life).toBeGreaterThan((resetAfterMs as number) - 100)
       expect(life).toBeLessThanOrEqual((resetAfterMs as number) + 1000)
     }
     await limiter.refund('k', { cost: 2 })
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(9000)
-    await redis.client.persist(await onlyKey())
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(9000)
+    await redis.client.persist(await redis.onlyKey())
     await limiter.limit('k')
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(0)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(0)
   })
 
   test('with a clock of the caller every write leaves an hour at least', async () => {
@@ -85,12 +79,12 @@ describeRedis('sliding counters in Redis', (redis) => {
     const limiter = open(10, 100, () => now)
     for (let i = 0; i < 10; i++) {
       await limiter.limit('k')
-      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+      expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
       await limiter.refund('k')
       now += 20
       await limiter.limit('k', { cost: 2 })
       await limiter.refund('k')
-      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+      expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
       await limiter.reset('k')
     }
   })
@@ -100,7 +94,7 @@ describeRedis('sliding counters in Redis', (redis) => {
     const limiter = open(3, 1000, () => now)
     await limiter.limit('k', { cost: 3 })
     now += 2000
-    expect(await redis.client.exists(await onlyKey())).toBe(1)
+    expect(await redis.client.exists(await redis.onlyKey())).toBe(1)
     expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ used: 0, resetAfterMs: 0 })
     expect(await limiter.limit('k', { cost: 3 })).toMatchObject({ allowed: true, used: 3 })
   })

@@ -16,12 +16,6 @@ describeRedis('a sliding log in Redis', (redis) => {
     return createLimiter({ name: 'log', algorithm: 'sliding-log', limit, window, store })
   }
 
-  async function onlyKey(): Promise<string> {
-    const keys = await redis.client.keys('*')
-    expect(keys).toHaveLength(1)
-    return keys[0] as string
-  }
-
   test('an auditor reads with plain ZRANGE who was admitted, when and for how much', async () => {
     let now = TIME
     const limiter = open(10, '1h', () => now)
@@ -29,7 +23,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     await limiter.limit('k', { id: 'a:b', cost: 3 })
     now += 5
     await limiter.limit('k', { id: 'third' })
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     expect(await redis.client.zrange(key, 0, '+inf', 'BYSCORE')).toEqual([
       `${TIME}:0000000000:1:first`,
       `${TIME}:0000000001:3:a:b`,
@@ -54,7 +48,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     expect(await limiter.refund('k')).toBe(0)
     expect(await redis.client.dbsize()).toBe(0)
     await limiter.limit('k', { cost: 3, id: 'a' })
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     const [stored, expiry] = [await redis.client.dumpBuffer(key), await redis.client.pexpiretime(key)]
     for (const cost of [1, 2, 4, 0]) await limiter.limit('k', { cost })
     await limiter.peek('k')
@@ -69,16 +63,16 @@ describeRedis('a sliding log in Redis', (redis) => {
     const limiter = open(100, '1s')
     for (let i = 0; i < 20; i++) {
       await limiter.limit('k')
-      const left = await redis.client.pttl(await onlyKey())
+      const left = await redis.client.pttl(await redis.onlyKey())
       expect(left).toBeGreaterThan(1000)
       expect(left).toBeLessThanOrEqual(2000)
-      if (i % 2 === 0) await redis.client.persist(await onlyKey())
+      if (i % 2 === 0) await redis.client.persist(await redis.onlyKey())
     }
     await limiter.refund('k', { cost: 3 })
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(1000)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(1000)
     await redis.client.flushall()
     await open(100, '1s', () => TIME).limit('k')
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
   })
 
   test('what has expired is cleared away by the next admission, and the sum with it', async () => {
@@ -89,7 +83,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     await limiter.limit('k')
     now += 50
     await limiter.limit('k')
-    expect(await redis.client.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual([
+    expect(await redis.client.zrange(await redis.onlyKey(), '0', '-1', 'WITHSCORES')).toEqual([
       'used',
       '-3',
       expect.stringMatching(`^${TIME + 50}:`),
@@ -116,7 +110,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     end
     redis.call('ZADD', KEYS[1], -40003, 'used')`
     await limiter.limit('k', { cost: 2 })
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     await redis.client.eval(fill, 1, key, String(TIME))
     expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ used: 40_002 })
     expect(await limiter.entries('k')).toHaveLength(20_001)
@@ -197,7 +191,7 @@ describeRedis('a sliding log in Redis', (redis) => {
         now += 20
         await limiter.limit('bad', { cost: 1 + (i % 3), id: `i${i}` })
       }
-      const key = await onlyKey()
+      const key = await redis.onlyKey()
       for (const rank of removed) await redis.client.zremrangebyrank(key, rank, rank)
       for (const [one, name] of added) await redis.client.zadd(key, one, name)
       now += later

@@ -15,29 +15,23 @@ describeRedis('what is stored in Redis', (redis) => {
     return createLimiter({ name: 'state', limit, window, store })
   }
 
-  async function onlyKey(): Promise<string> {
-    const keys = await redis.client.keys('*')
-    expect(keys).toHaveLength(1)
-    return keys[0] as string
-  }
-
   test('a key has its values in the hash tag, the rule and a fingerprint behind, and begins with a format version', async () => {
     const gate = createGate({
       store: redisStore(redis.client, { prefix: 'shop' }),
       rules: [{ name: 'by-pair', key: ['route', 'user'], limit: 5, window: '1s' }],
     })
     await gate.limit({ route: '/a,b:c', user: 'u1' })
-    expect(await onlyKey()).toMatch(/^shop:\{\/a%2Cb%3Ac,u1\}:by-pair\.[0-9a-f]{8}$/)
-    expect((await redis.client.getBuffer(await onlyKey()))?.[0]).toBe(1)
+    expect(await redis.onlyKey()).toMatch(/^shop:\{\/a%2Cb%3Ac,u1\}:by-pair\.[0-9a-f]{8}$/)
+    expect((await redis.client.getBuffer(await redis.onlyKey()))?.[0]).toBe(1)
   })
 
   test('hashKeys hides the values; long ones are hashed anyway', async () => {
     const store = redisStore(redis.client, { hashKeys: true })
     await createLimiter({ name: 'hidden', limit: 5, window: '1s', store }).limit('someone@example.com')
-    expect(await onlyKey()).toMatch(/^tg:\{#[0-9a-f]{32}\}:hidden\./)
+    expect(await redis.onlyKey()).toMatch(/^tg:\{#[0-9a-f]{32}\}:hidden\./)
     await redis.client.flushall()
     await open(5, '1s').limit('x'.repeat(4000))
-    expect((await onlyKey()).length).toBeLessThan(80)
+    expect((await redis.onlyKey()).length).toBeLessThan(80)
   })
 
   test('a refusal, a peek and a cost of 0 write nothing', async () => {
@@ -48,13 +42,13 @@ describeRedis('what is stored in Redis', (redis) => {
     expect(await redis.client.dbsize()).toBe(0)
     await limiter.limit('k', { cost: 3 })
     const [stored, ttl] = [
-      await redis.client.getBuffer(await onlyKey()),
-      await redis.client.pexpiretime(await onlyKey()),
+      await redis.client.getBuffer(await redis.onlyKey()),
+      await redis.client.pexpiretime(await redis.onlyKey()),
     ]
     for (const cost of [1, 2, 4, 0]) await limiter.limit('k', { cost })
     await limiter.peek('k')
-    expect(await redis.client.getBuffer(await onlyKey())).toEqual(stored)
-    expect(await redis.client.pexpiretime(await onlyKey())).toBe(ttl)
+    expect(await redis.client.getBuffer(await redis.onlyKey())).toEqual(stored)
+    expect(await redis.client.pexpiretime(await redis.onlyKey())).toBe(ttl)
   })
 
   test('every write leaves an expiry that outlives the window', async () => {
@@ -63,28 +57,28 @@ describeRedis('what is stored in Redis', (redis) => {
     for (let i = 0; i < 900; i++) {
       now += i % 3
       await limiter.limit('k')
-      if (i % 10 === 0) expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(600_000)
+      if (i % 10 === 0) expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(600_000)
     }
     await redis.client.flushall()
     const live = open(60, '1s')
     for (let i = 0; i < 60; i++) {
       await live.limit('k')
-      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(1000)
-      expect(await redis.client.pttl(await onlyKey())).toBeLessThanOrEqual(3100)
+      expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(1000)
+      expect(await redis.client.pttl(await redis.onlyKey())).toBeLessThanOrEqual(3100)
     }
   })
 
   test('a key that lost its expiry decides as before and gets it back', async () => {
     const small = open(10, '1h')
     await small.limit('k')
-    await redis.client.persist(await onlyKey())
+    await redis.client.persist(await redis.onlyKey())
     expect(await small.limit('k')).toMatchObject({ allowed: true, used: 2 })
-    expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(0)
+    expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(0)
 
     await redis.client.flushall()
     const log = open(1000, '1h')
     await spaced(log, 40)
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     expect(await redis.client.strlen(key)).toBeGreaterThan(192)
     await redis.client.persist(key)
     await spaced(log, 40)
@@ -96,7 +90,7 @@ describeRedis('what is stored in Redis', (redis) => {
     const limiter = open(3, 1000, () => now)
     await limiter.limit('k', { cost: 3 })
     now += 1000
-    expect(await redis.client.exists(await onlyKey())).toBe(1)
+    expect(await redis.client.exists(await redis.onlyKey())).toBe(1)
     expect(await limiter.limit('k', { cost: 3 })).toMatchObject({ allowed: true, used: 3 })
   })
 
@@ -205,7 +199,7 @@ describeRedis('what is stored in Redis', (redis) => {
   test('a blocked key whose state aside cannot be read is refused all the same, and nothing is lost', async () => {
     const limiter = open(5, '1h')
     await limiter.limit('k')
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     await limiter.block('k', 'forever')
     await redis.client.set(`${key}:held`, 'hello')
     expect(await limiter.limit('k')).toMatchObject({ allowed: false, reason: 'blocked' })
@@ -216,7 +210,7 @@ describeRedis('what is stored in Redis', (redis) => {
     const options = { name: 'state', limit: 1, window: 1000, penalty: { blocks: [5000] } }
     const limiter = createLimiter({ ...options, store: redisStore(redis.client) })
     await limiter.limit('k')
-    const key = await onlyKey()
+    const key = await redis.onlyKey()
     await redis.client.set(`${key}:penalties`, 'hello')
     expect((await limiter.limit('k')).retryAfterMs).toBeLessThanOrEqual(1000)
     expect(await redis.client.get(`${key}:penalties`)).toBe('hello')
@@ -230,14 +224,14 @@ describeRedis('what is stored in Redis', (redis) => {
     for (let i = 0; i < 60; i++) {
       now += 1
       await limiter.limit('k')
-      expect(await redis.client.pttl(await onlyKey())).toBeGreaterThan(3_590_000)
+      expect(await redis.client.pttl(await redis.onlyKey())).toBeGreaterThan(3_590_000)
     }
   })
 
   test('the admissions of one millisecond are one entry', async () => {
     const limiter = open(1000, 1000, () => 1_700_000_000_000)
     for (let i = 0; i < 500; i++) await limiter.limit('k')
-    expect(await redis.client.strlen(await onlyKey())).toBe(15)
+    expect(await redis.client.strlen(await redis.onlyKey())).toBe(15)
     let now = 1_700_000_000_000
     const log = createLimiter({
       name: 'log',
@@ -263,7 +257,7 @@ describeRedis('what is stored in Redis', (redis) => {
       await limiter.limit('k')
     }
     // 2,000 live entries of 10 bytes, and at most about as many dead ones.
-    expect(await redis.client.strlen(await onlyKey())).toBeLessThan(2 * 2000 * 10 + 1000)
+    expect(await redis.client.strlen(await redis.onlyKey())).toBeLessThan(2 * 2000 * 10 + 1000)
   })
 })
 

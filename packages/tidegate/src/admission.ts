@@ -1,3 +1,5 @@
+import { type RuleDecision, wasHeldBefore } from './decision.ts'
+
 /** One admission, as a refund names it. */
 export interface Admission {
   /** The time of its decision; undefined where it is known by its id alone. */
@@ -18,4 +20,12 @@ export interface Entry {
   /** The caller's id of the request, or the one that was made for it. */
   readonly id: string
   readonly cost: number
+}
+
+/** The admission that figures stand for, as a refund of all of it names it; undefined where nothing has been charged. */
+export function admissionBy(figures: RuleDecision, cost: number, id: string | undefined): Admission | undefined {
+  // A lease that was held before has not been charged.
+  if (wasHeldBefore(figures)) return undefined
+  // Rounded down: of a token bucket the figure counts a begun token.
+  return { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) }
 }

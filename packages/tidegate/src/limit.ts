@@ -3,7 +3,7 @@ import { MAX_COUNT } from './decision.ts'
 import { type Duration, MAX_WINDOW_MS, parseDuration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkInteger } from './options.ts'
-import type { Windows } from './quota.ts'
+import type { Quota } from './quota.ts'
 import { timeFor } from './refill.ts'
 
 /** The algorithms that stores know. */
@@ -53,15 +53,8 @@ export interface LimitOptions extends AlignmentOptions {
 }
 
 /** A limit that has been checked. */
-export interface CompiledLimit {
+export interface CompiledLimit extends Omit<Quota, 'name'> {
   readonly algorithm: AlgorithmName
-  readonly limit: number
-  readonly windowMs: number
-  readonly spanMs: number
-  readonly resolutionMs: number
-  readonly refillUnits: number
-  readonly tokenUnits: number
-  readonly windows: Windows | undefined
   /** What tells the states of this limit from those of another, besides the algorithm. */
   readonly shape: readonly (string | number)[]
 }

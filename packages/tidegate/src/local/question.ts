@@ -1,4 +1,5 @@
-import { type Decision, type RuleDecision, wasHeldBefore } from '../decision.ts'
+import { admissionBy } from '../admission.ts'
+import type { Decision, RuleDecision } from '../decision.ts'
 import { joinKey } from '../key.ts'
 import { hasLeases, type Rule } from '../rule.ts'
 import type { Check, Mode, Store } from '../stores/store.ts'
@@ -30,8 +31,8 @@ export function questionOf(
     giveBack: async ({ rules }) => {
       const refunds = checks.map(({ rule, key, cost, id }, i) => {
         const figures = rules[i]
-        if (figures === undefined || wasHeldBefore(figures)) return undefined
-        return store.refund(rule, key, cost, { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) })
+        const of = figures === undefined ? undefined : admissionBy(figures, cost, id)
+        return of === undefined ? undefined : store.refund(rule, key, cost, of)
       })
       // A refund that fails leaves its charge until the window has passed: there is nobody left to tell.
       await Promise.allSettled(refunds)

@@ -1,5 +1,5 @@
-import type { Admission } from '../../admission.ts'
-import { type RuleDecision, wasHeldBefore } from '../../decision.ts'
+import { type Admission, admissionBy } from '../../admission.ts'
+import type { RuleDecision } from '../../decision.ts'
 import type { Check, Mode } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
@@ -55,12 +55,10 @@ export async function decideCompensated(
   return figures
 }
 
-/** Gives back what a check has charged. A lease that was held before has not been charged. */
-export async function giveBack(store: Pick<SlotStore, 'refund'>, check: Check, figures: RuleDecision): Promise<void> {
-  if (wasHeldBefore(figures)) return
-  // Rounded down: of a token bucket the figure counts a begun token.
-  const usedBefore = Math.max(0, figures.used - check.cost - 1)
-  await store.refund(check, { at: figures.at, id: check.id, usedBefore })
+/** Gives back what a check has charged. */
+async function giveBack(store: SlotStore, check: Check, figures: RuleDecision): Promise<void> {
+  const of = admissionBy(figures, check.cost, check.id)
+  if (of !== undefined) await store.refund(check, of)
 }
 
 /** The figures of all slots in the order of the request's checks. */

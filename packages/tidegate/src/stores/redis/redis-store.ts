@@ -102,21 +102,17 @@ class RedisStore implements Store {
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    const quota = quotaWords(rule, this.#serverTime.now())
     const one = ['one', String(of?.at ?? ''), of?.id ?? '', String(of?.usedBefore ?? 0)]
     const whose = of === undefined ? ['oldest', '', '', '0'] : one
-    const words = [String(quota.length), ...quota, String(cost), ...whose]
-    return Number(await this.#run(refund, rule, key, words))
+    return Number(await this.#run(refund, rule, key, [...this.#quotaOf(rule), String(cost), ...whose]))
   }
 
   async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
-    const quota = quotaWords(rule, this.#serverTime.now())
-    return (await this.#run(renew, rule, key, [String(quota.length), ...quota, id])) === 1
+    return (await this.#run(renew, rule, key, [...this.#quotaOf(rule), id])) === 1
   }
 
   async entries(rule: Rule, key: Key): Promise<Entry[]> {
-    const quota = quotaWords(rule, this.#serverTime.now())
-    const words = [String(quota.length), ...quota]
+    const words = this.#quotaOf(rule)
     return readEntries(rule, (after, last) => this.#run(entries, rule, key, [...words, after, last]))
   }
 
@@ -154,6 +150,12 @@ class RedisStore implements Store {
       decide: (share, how) => this.#decideTogether(share, how),
       refund: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
     })
+  }
+
+  /** A rule's quota as the scripts of one key take it, its number of words first. */
+  #quotaOf(rule: Rule): string[] {
+    const words = quotaWords(rule, this.#serverTime.now())
+    return [String(words.length), ...words]
   }
 
   #shares(checks: readonly Check[]): SlotShare[] {
