@@ -7,6 +7,8 @@ import { waitFor } from './wait-for.ts'
 export interface ClusterNode {
   readonly id: string
   readonly port: number
+  /** The first of the slots that it owns from the start. */
+  readonly firstSlot: number
   readonly admin: Redis
   readonly service: Service
 }
@@ -34,7 +36,9 @@ export async function startRedisCluster(part: RedisPart = 'redis-server'): Promi
     await Promise.all(nodes.map(({ service }) => service.stop('SIGKILL')))
   }
   try {
-    for (const [i, port] of ports.entries()) nodes.push(await startNode(part, port, buses[i] as number))
+    for (const [i, port] of ports.entries()) {
+      nodes.push(await startNode(part, port, buses[i] as number, Math.floor((i * SLOTS) / ports.length)))
+    }
     await join(nodes, buses)
   } catch (error) {
     await stop()
@@ -49,17 +53,17 @@ export async function startRedisCluster(part: RedisPart = 'redis-server'): Promi
   return { nodes, flush, errorReplies, stop }
 }
 
-async function startNode(part: RedisPart, port: number, bus: number): Promise<ClusterNode> {
+async function startNode(part: RedisPart, port: number, bus: number, firstSlot: number): Promise<ClusterNode> {
   const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', '--cluster-port', String(bus)]
   const service = await startServer(part, options, port)
   const admin = administrate(port)
-  return { id: String(await admin.cluster('MYID')), port, admin, service }
+  return { id: String(await admin.cluster('MYID')), port, firstSlot, admin, service }
 }
 
 async function join(nodes: readonly ClusterNode[], buses: readonly number[]): Promise<void> {
-  for (const [i, { admin, port }] of nodes.entries()) {
-    const [first, next] = [i, i + 1].map((share) => Math.floor((share * SLOTS) / nodes.length)) as [number, number]
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(next - 1))
+  for (const [i, { admin, port, firstSlot }] of nodes.entries()) {
+    const last = (nodes[i + 1]?.firstSlot ?? SLOTS) - 1
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(firstSlot), String(last))
     // Epochs that differ from the start, so that the nodes have nothing to settle among them.
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1))
     await nodes[0]?.admin.call('CLUSTER', 'MEET', HOST, String(port), String(buses[i]))
