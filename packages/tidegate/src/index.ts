@@ -14,6 +14,7 @@ export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
 export type { Rule, RuleOptions } from './rule.ts'
+export type { RuleChange, RuleChanges } from './rule-changes.ts'
 export {
   type MemoryStore,
   type MemoryStoreOptions,
