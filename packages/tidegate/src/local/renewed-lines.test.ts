@@ -177,6 +177,7 @@ describe('those who wait when the rules change', () => {
     await setImmediate()
     controller.abort(new Error('gone'))
     expect((await gone).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await setImmediate()
     expect(vi.getTimerCount()).toBe(0)
     const again = [1, 2].map(() => gate.acquire({ user: 'w' }, { timeoutMs: 2 * HOUR }))
     await vi.advanceTimersByTimeAsync(HOUR)
