@@ -12,11 +12,11 @@ export async function startPageRoute(server: FastifyInstance, { gate }: { gate: 
   const template = fill(readPublic('start-page.html'), {
     style: `<style>${style}</style>`,
     script: `<script type="module">${script}</script>`,
-    version: escapeHtml(gate.version),
   })
   const page = (): string => {
     const skipped = gate.skipped()
-    return fill(template, { rules: gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0)).join('\n') })
+    const rows = gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0))
+    return fill(template, { version: escapeHtml(gate.version), rules: rows.join('\n') })
   }
   const headers = {
     'content-security-policy': policy(script, style),
