@@ -87,7 +87,7 @@ describe('tidegate explain', () => {
       ['{"user":7}'],
       'descriptor.user: expected a string of 1 to 4096 characters without control characters or braces, received 7',
     ],
-    [['--cost', '-1', '{}'], 'explain: --cost: expected a value'],
+
     [
       ['--cost', '4294967296', '{}'],
       'explain: --cost: expected a whole number from 0 to 4,294,967,295, received "4294967296"',

@@ -10,6 +10,7 @@ import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
+import { schemaRoute } from './schema-route.ts'
 import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
 import { answerUnknownRoutes, takeAllMethods } from './unknown-routes.ts'
@@ -72,6 +73,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(refundRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
+  void server.register(schemaRoute)
   void server.register(startPageRoute, options)
   return server
 }
