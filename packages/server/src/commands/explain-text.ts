@@ -1,5 +1,6 @@
 import type { Decision, Explanation, Rule, RuleDecision } from 'tidegate'
 import { conditionText } from '../http/condition-text.ts'
+import { durationText } from '../http/duration-text.ts'
 
 /** What `explain` knows of one rule. */
 export type Explained = Explanation & { readonly redisKey?: string }
@@ -30,11 +31,17 @@ function linesOf(explained: Explained, rule: Rule, figures: RuleDecision | undef
   if (!explained.applies) return [`- ${explained.rule} does not count it: ${reasonText(explained)}`]
   const key = Object.entries(explained.key).map(([dimension, value]) => `${dimension} = ${value}`)
   return [
-    `+ ${explained.rule} counts it: ${rule.limit.toLocaleString('en-US')} by ${rule.algorithm}`,
+    `+ ${explained.rule} counts it: ${limitText(rule)}`,
     `    key: ${key.join(', ') || 'one for all requests'}`,
     ...(explained.redisKey === undefined ? [] : [`    in Redis: ${explained.redisKey}`]),
     ...(figures === undefined ? [] : [`    now: ${figuresText(figures)}`]),
   ]
+}
+
+function limitText({ limit, windowMs, algorithm }: Rule): string {
+  // A quota has no window, and those of a calendar differ in length.
+  const window = windowMs > 0 ? ` in ${durationText(windowMs)}` : ''
+  return `${limit.toLocaleString('en-US')}${window}, by ${algorithm}`
 }
 
 function reasonText(explained: Exclude<Explained, { applies: true }>): string {

@@ -19,9 +19,9 @@ workplace.file(
 const request = '{"route":"/order","tenant":"t1","user":"u1","ip":"192.0.2.1"}'
 const explain = (...args: string[]) => workplace.finished('explain', '--config', 'rules.yaml', ...args)
 
-const TEXT = `+ order counts it: 2 by sliding-window
+const TEXT = `+ order counts it: 2 in 1 h, by sliding-window
     key: tenant = t1, user = u1
-+ user counts it: 10 by sliding-window
++ user counts it: 10 in 1 h, by sliding-window
     key: user = u1
 - inside does not count it: wanted ip in 10.0.0.0/8, found 192.0.2.1
 - device does not count it: it has no device, which is in the key
