@@ -39,11 +39,11 @@ const rules: fc.Arbitrary<RuleOptions>[] = [
 ]
 
 function of({ name, ...fields }: { name: string } & Record<string, unknown>): fc.Arbitrary<RuleOptions> {
-  const generated = fc.record(fields as Record<string, fc.Arbitrary<unknown>>)
+  const generated: fc.Arbitrary<object> = fc.record(fields as Record<string, fc.Arbitrary<unknown>>)
   const match = fc.constantFrom(undefined, undefined, undefined, { route: '/a' })
-  return fc
-    .tuple(generated, match)
-    .map(([one, where]) => ({ name, ...one, ...(where && { match: where }) }) as RuleOptions)
+  return fc.tuple(generated as fc.Arbitrary<Omit<RuleOptions, 'name'>>, match).map(([one, where]): RuleOptions => {
+    return { name, ...one, ...(where && { match: where }) }
+  })
 }
 
 /** Some of the rules, in any order: others come, go and come back. */
