@@ -80,30 +80,12 @@ describe('those who wait when the rules change', () => {
   })
 
   test('another key: lines part, and lines join in the order in which their waiters came', async () => {
-    const { gate, endings, acquire } = open(rule({ limit: 0 }), rule({ name: 'all', key: [], limit: 0 }))
-    const later = { key: [] as string[], window: 1000 }
-    for (const [name, who] of [
-      ['a', 'u'],
-      ['b', 'v'],
-      ['c', 'u'],
-      ['d', 'v'],
-    ] as const)
-      acquire(name, who, { cost: 1 })
+    const { gate, endings, acquire } = open(rule())
+    const waiters = Object.entries({ a: 'u', b: 'v', c: 'u', d: 'v' })
+    for (const [, user] of waiters.slice(0, 2)) gate.limitSync({ user })
+    for (const [name, user] of waiters) acquire(name, user)
     await setImmediate()
-    // With a limit of 0 all have been refused for ever.
-    expect(endings).toHaveLength(4)
-    endings.length = 0
-    gate.update([rule({ limit: 1 })])
-    for (const who of ['u', 'v']) gate.limitSync({ user: who })
-    for (const [name, who] of [
-      ['a', 'u'],
-      ['b', 'v'],
-      ['c', 'u'],
-      ['d', 'v'],
-    ] as const)
-      acquire(name, who)
-    await setImmediate()
-    gate.update([rule(later)])
+    gate.update([rule({ key: [], window: 1000 })])
     await vi.advanceTimersByTimeAsync(3000)
     expect(endings.map((ending) => ending.charAt(0))).toEqual(['a', 'b', 'c', 'd'])
   })
@@ -132,6 +114,19 @@ describe('those who wait when the rules change', () => {
     await release()
     expect(endings).toEqual(['a admitted by r of 1'])
     expect(gate.peekSync({ user: 'u' }, { cost: 0 }).used).toBe(1)
+  })
+
+  test('a refusal for ever that is on its way to one behind the head is none by rules that would admit', async () => {
+    const { gate, endings, acquire, hold, release } = open(rule())
+    gate.limitSync({ user: 'u' })
+    acquire('a')
+    await setImmediate()
+    hold.on = true
+    acquire('b', 'u', { cost: 2 })
+    gate.update([rule({ limit: 4 })])
+    await release()
+    await setImmediate()
+    expect(endings).toEqual(['a admitted by r of 4', 'b admitted by r of 4'])
   })
 
   test('an admission on its way for one who has gone since is given back', async () => {
@@ -175,6 +170,8 @@ describe('those who wait when the rules change', () => {
     gate.update([rule({ description: 'other' })])
     gate.update([rule(), rule({ name: 's', limit: 5 })])
     await setImmediate()
+    // Both have kept their places, and no more than those.
+    await expect(gate.acquire({ user: 'v' })).rejects.toMatchObject({ code: 'ERR_TOO_MANY_WAITING' })
     controller.abort(new Error('gone'))
     expect((await gone).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await setImmediate()
