@@ -3,24 +3,25 @@ import {
   type Atomicity,
   type Decision,
   decideByAll,
+  decideByEnforced,
   decideByNone,
   decideByOne,
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
-import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
+import type { Descriptor } from './descriptor.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
-import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
-import { RuleIndex } from './matching/rule-index.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
-import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
+import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from './rule.ts'
+import { type Applied, allFigures, type Counter, lacksDimension, RuleSet } from './rule-set.ts'
+import { versionOf } from './rule-version.ts'
 import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
@@ -112,7 +113,7 @@ export function createGate(options: GateOptions): Gate {
 class RuleGate implements Gate {
   readonly rules: readonly Rule[]
   readonly version: string
-  readonly #index: RuleIndex<Rule>
+  readonly #rules: RuleSet
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
@@ -122,7 +123,7 @@ class RuleGate implements Gate {
   constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.rules = rules
     this.version = versionOf(rules)
-    this.#index = new RuleIndex(rules)
+    this.#rules = new RuleSet(rules)
     this.#store = store
     this.#ownsStore = ownsStore
     this.#lines = lines
@@ -138,9 +139,10 @@ class RuleGate implements Gate {
 
   async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
     const { request, patience } = acquireOf(options)
-    const checks = this.#checks(descriptor, request, 'consume')
-    if (checks.length === 0) return this.#answer(checks, [])
-    const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
+    const asked = this.#ask(descriptor, request, 'consume')
+    const { checks } = asked
+    if (checks.length === 0) return this.#answer(asked, [])
+    const question = questionOf(this.#store, checks, (figures) => this.#answer(asked, figures))
     return this.#lines.wait(question, patience)
   }
 
@@ -154,13 +156,11 @@ class RuleGate implements Gate {
 
   async refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>> {
     const refund = refundOf(options)
-    const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
+    const refunds = this.#matching(descriptor).map((counter) => ({ counter, of: admissionOf(refund, counter.rule) }))
     const given = await Promise.all(
-      refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
-        return [
-          rule.name,
-          of === null ? 0 : await this.#given({ rule, key }, this.#store.refund(rule, key, refund.cost, of)),
-        ]
+      refunds.map(async ({ counter, of }): Promise<[string, number]> => {
+        const { rule, key, cost = refund.cost } = counter
+        return [rule.name, of === null ? 0 : await this.#given(counter, this.#store.refund(rule, key, cost, of))]
       }),
     )
     return new Map(given)
@@ -195,8 +195,8 @@ class RuleGate implements Gate {
   }
 
   async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
-    const { rule, key } = this.#one(descriptor, options)
-    return this.#given({ rule, key }, this.#store.unblock(rule, key))
+    const counter = this.#one(descriptor, options)
+    return this.#given(counter, this.#store.unblock(counter.rule, counter.key))
   }
 
   async reset(descriptor: Descriptor): Promise<void> {
@@ -215,39 +215,49 @@ class RuleGate implements Gate {
   }
 
   /** What gives something back to a counter lets whoever waits for it ask again. */
-  async #given<Result>(counter: Counter, giving: Promise<Result>): Promise<Result> {
+  async #given<Result>(counter: Pick<Counter, 'rule' | 'key'>, giving: Promise<Result>): Promise<Result> {
     const result = await giving
     this.#lines.wake(countersOf([counter]))
     return result
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
-    const checks = this.#checks(descriptor, options, mode)
-    const figures = checks.length === 0 ? [] : await this.#store.decide(checks, mode)
-    return this.#answer(checks, figures)
+    const asked = this.#ask(descriptor, options, mode)
+    const { checks } = asked
+    return this.#answer(asked, checks.length === 0 ? [] : await this.#store.decide(checks, mode))
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
-    const checks = this.#checks(descriptor, options, mode)
-    return this.#answer(checks, this.#store.decideSync(checks, mode))
+    const asked = this.#ask(descriptor, options, mode)
+    return this.#answer(asked, this.#store.decideSync(asked.checks, mode))
   }
 
-  #answer(checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
-    const [first] = figures
-    if (first === undefined) return decideByNone(this.#store.clock(), this.version)
+  #answer({ checks, settled, isPlain }: Asked, counted: readonly RuleDecision[]): Decision {
+    const [first] = counted
+    if (first === undefined && settled.length === 0) return decideByNone(this.#store.clock(), this.version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
     const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
-    return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
+    if (isPlain)
+      return counted.length === 1 ? decideByOne(first as RuleDecision, context) : decideByAll(counted, context)
+    const rules = checks.map(({ rule }) => rule)
+    return decideByEnforced(allFigures(counted, rules, settled, first?.at ?? this.#store.clock()), context)
   }
 
-  /** The limits that this request has to pass. */
-  #checks(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Check[] {
-    const cost = costOf(options)
-    const matching = this.#matching(descriptor, mode)
-    if (!matching.some(({ rule }) => keepsIds(rule))) return matching.map(({ rule, key }) => ({ rule, key, cost }))
-    const id = requestIdOf(options)
-    return matching.map(({ rule, key }) => (keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }))
+  /** What this request has to pass. Where it lacks a dimension that it must have, no counter is asked. */
+  #ask(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Asked {
+    const requested = costOf(options)
+    const { counters, settled, skipped } = this.#applied(descriptor)
+    if (mode === 'consume') for (const name of skipped) this.#skipped.set(name, (this.#skipped.get(name) ?? 0) + 1)
+    if (settled.length > 0 && lacksDimension({ settled })) {
+      const places = settled.map((one, place) => ({ ...one, place }))
+      return { checks: [], settled: places, isPlain: false }
+    }
+    const id = counters.some(({ rule }) => keepsIds(rule)) ? requestIdOf(options) : undefined
+    const checks = counters.map(({ rule, key, cost = requested }): Check => {
+      return id !== undefined && keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }
+    })
+    return { checks, settled, isPlain: settled.length === 0 && !counters.some(({ rule }) => rule.shadow) }
   }
 
   #leases(descriptor: Descriptor): Counter[] {
@@ -269,16 +279,13 @@ class RuleGate implements Gate {
   }
 
   /** The counters of this request: of each rule that matches, the key. */
-  #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
+  #matching(descriptor: Descriptor): readonly Counter[] {
+    return this.#applied(descriptor).counters
+  }
+
+  #applied(descriptor: Descriptor): Applied {
     if (this.#closed) throw closedError()
-    checkDescriptor(descriptor)
-    const matching: Counter[] = []
-    for (const rule of this.#index.matching(descriptor)) {
-      const key = keyOf(rule, descriptor)
-      if (key !== undefined) matching.push({ rule, key })
-      else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
-    }
-    return matching
+    return this.#rules.applied(descriptor)
   }
 }
 
@@ -286,8 +293,9 @@ function closedError(): TidegateError {
   return new TidegateError('ERR_CLOSED', 'the gate has been closed')
 }
 
-/** One counter of a rule. */
-interface Counter {
-  readonly rule: Rule
-  readonly key: Key
+/** A request as it is put to the store. */
+interface Asked extends Pick<Applied, 'settled'> {
+  readonly checks: readonly Check[]
+  /** Every rule is decided by the store and enforced, as most are. */
+  readonly isPlain: boolean
 }

@@ -1,5 +1,6 @@
 import { MAX_COUNT } from './decision.ts'
-import { invalid } from './errors.ts'
+import { type Descriptor, valueIn } from './descriptor.ts'
+import { invalid, memberOf } from './errors.ts'
 import { isKey } from './key.ts'
 import { checkFields } from './options.ts'
 
@@ -32,6 +33,26 @@ export function costOf(options: RequestOptions | undefined): number {
 export function checkCost(cost: unknown): number {
   if (typeof cost === 'number' && Number.isInteger(cost) && cost >= 0 && cost <= MAX_COUNT) return cost + 0
   throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 0 to 4,294,967,295', cost)
+}
+
+/** A decimal whole number from 0 to 4,294,967,295, as dimensions give it; undefined for anything else, leading zeros too. */
+export function parseCount(text: string): number | undefined {
+  if (!/^(?:0|[1-9]\d{0,9})$/.test(text)) return undefined
+  const count = Number(text)
+  return count <= MAX_COUNT ? count : undefined
+}
+
+/**
+ * The cost of a request for a rule that takes it from a dimension; undefined where the request lacks it.
+ * @throws TidegateError `ERR_INVALID_COST`
+ */
+export function costIn(descriptor: Descriptor, dimension: string): number | undefined {
+  const text = valueIn(descriptor, dimension)
+  if (text === undefined) return undefined
+  const cost = parseCount(text)
+  if (cost !== undefined) return cost
+  const expected = 'a decimal whole number from 0 to 4,294,967,295, because it is the cost'
+  throw invalid('ERR_INVALID_COST', memberOf('descriptor', dimension), expected, text)
 }
 
 /** @throws TidegateError `ERR_INVALID_OPTION` */

@@ -1,5 +1,8 @@
-import type { RuleDecision } from 'tidegate'
+import type { LimitOptions, RuleDecision, RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
+
+/** A rule whose limit stands in it. */
+export type LimitedRule = RuleOptions & LimitOptions
 
 /** What an oracle says of one limit of a request. */
 export type Verdict = Pick<RuleDecision, 'allowed' | 'used' | 'retryAfterMs' | 'resetAfterMs' | 'at' | 'reason'>

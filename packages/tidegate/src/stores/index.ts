@@ -10,6 +10,7 @@ export {
 export type { Clock } from '../clock.ts'
 export { admitted, type RuleDecision, refused } from '../decision.ts'
 export { encodeKey, isKey, joinKey, type Key } from '../key.ts'
+export { overrideFields } from '../override.ts'
 export type { Quota, Span, Windows } from '../quota.ts'
 export { compileRule, compileRules, type Rule } from '../rule.ts'
 export type { Check, Mode, Store, SyncStore } from './store.ts'

@@ -37,7 +37,7 @@ export function leastNeeded(
 const OVER_LIMIT = 2 ** 33
 
 function needOf({ table, name, state }: Place, clock: number): number {
-  const { algorithm, rule, blocks } = table
+  const { algorithm, slowest: rule, blocks } = table
   const left = blocks?.left(name, clock) ?? 0
   const { used, resetAfterMs } = algorithm.evaluate(state, rule, 0, clock)
   if (left === 0 && used < rule.limit) return used
