@@ -10,6 +10,7 @@ import {
   type RuleDecision,
 } from './decision.ts'
 import type { Descriptor } from './descriptor.ts'
+import type { DescriptorOf, DimensionsOf, WithoutOthers } from './dimensions.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
@@ -26,8 +27,8 @@ import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface GateOptions extends WaitingOptions {
-  rules: RuleOptions[]
+export interface GateOptions<Rules extends readonly RuleOptions[] = readonly RuleOptions[]> extends WaitingOptions {
+  rules: Rules
   /** Default: a memory store of the gate's own. */
   store?: Store
   /**
@@ -42,19 +43,22 @@ export interface GateOptions extends WaitingOptions {
   atomicity?: Atomicity
 }
 
-/** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
-export interface Gate {
+/**
+ * Many rules over one request: all that match are decided in one atomic step, all-or-nothing.
+ * A `Request` has the dimensions that the rules name, where they are given literally: others do not compile.
+ */
+export interface Gate<Request = Descriptor> {
   /** The rules, checked. */
   readonly rules: readonly Rule[]
   /** A fingerprint of the rules, the same wherever they are loaded. */
   readonly version: string
   /**
    * Decides one request by every rule that matches it; charges all of them or none.
-   * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
+   * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_INVALID_LIMIT`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
    */
-  limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
+  limit(descriptor: Request, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
-  limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  limitSync(descriptor: Request, options?: RequestOptions): Decision
   /**
    * Waits until the request is admitted. In this process first come, first served among the requests of the same
    * counters; those that have only some of their counters in common do not wait for each other, and whoever asks the
@@ -62,35 +66,35 @@ export interface Gate {
    * whatever still waits. Rejects with the signal's reason once that is aborted, and has then charged nothing.
    * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
    */
-  acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
+  acquire(descriptor: Request, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. */
-  peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
+  peek(descriptor: Request, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
-  peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  peekSync(descriptor: Request, options?: RequestOptions): Decision
   /**
    * Gives back what was admitted, of each rule that matches: of that one admission, with its decision, if it is still
    * live; else of the oldest live ones. Each rule by itself, so that one can fail alone.
    * @returns the cost that each rule was given back, by name
    */
-  refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
+  refund(descriptor: Request, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
   /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
-  release(descriptor: Descriptor, id: string): Promise<boolean>
+  release(descriptor: Request, id: string): Promise<boolean>
   /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
-  renew(descriptor: Descriptor, id: string): Promise<boolean>
+  renew(descriptor: Request, id: string): Promise<boolean>
   /**
    * The live admissions of a `sliding-log`, or the live leases of `concurrency`, oldest first.
    * `rule` names one of the rules that match; it is needed where several do.
    */
-  entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]>
+  entries(descriptor: Request, options?: { rule?: string }): Promise<Entry[]>
   /**
    * Refuses the key of this request in one rule for so long from now, whatever it has used; instead of a block that
    * there is. `rule` is needed where several match, so that nobody blocks more than he meant.
    */
-  block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
+  block(descriptor: Request, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
   /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
-  unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
+  unblock(descriptor: Request, options?: { rule?: string }): Promise<boolean>
   /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
-  reset(descriptor: Descriptor): Promise<void>
+  reset(descriptor: Request): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
   /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
@@ -101,7 +105,9 @@ export interface Gate {
  * Many rules over one request.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
-export function createGate(options: GateOptions): Gate {
+export function createGate<const Rules extends readonly RuleOptions[]>(
+  options: GateOptions<Rules> & { readonly rules: WithoutOthers<Rules> },
+): Gate<DescriptorOf<DimensionsOf<Rules>>> {
   checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
   const rules = bySlot(compileRules(options.rules), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
