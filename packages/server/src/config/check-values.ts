@@ -51,11 +51,9 @@ function valueProblem(error: TidegateError, index: number, rule: unknown, docume
   const expected = error.expected ?? error.message
   const [, name, item, within] = FIELD.exec(field) ?? []
   const path: Path = ['rules', index, ...stepTo(name), ...(item === undefined ? [] : [Number(item)])]
-  if (name !== undefined && HAVE_CONDITIONS.includes(name)) {
-    const isOfOverride = name === 'overrides' && (within === undefined || overrideFields.includes(within))
-    const conditions = isOfOverride ? undefined : mappingAt(rule, path.slice(2))
-    if (conditions !== undefined) return matchProblem(error, path, conditions, document)
-  }
+  const isAmount = name === 'overrides' && within !== undefined && overrideFields.includes(within)
+  const conditions = isAmount || !HAVE_CONDITIONS.includes(name ?? '') ? undefined : mappingAt(rule, path.slice(2))
+  if (conditions !== undefined) return matchProblem(error, path, conditions, document)
   const place: Path = [...path, ...stepTo(within)]
   if (error.code === 'ERR_UNKNOWN_OPTION') {
     const position = document.positionOfKey(place.slice(0, -1), String(place.at(-1)))
