@@ -19,8 +19,8 @@ export interface Counter {
 export interface Settled {
   /** Its place among the figures of all rules. */
   readonly place: number
-  /** The rule and, where that is so, whether the request lacks a dimension that it must have. */
   readonly rule: Rule
+  /** Whether the request lacks a dimension that it must have; else it is unlimited. */
   readonly isMissing: boolean
 }
 
@@ -47,26 +47,31 @@ export class RuleSet {
   applied(descriptor: Descriptor): Applied {
     checkDescriptor(descriptor)
     const counters: Counter[] = []
-    const settled: Settled[] = []
-    const skipped: string[] = []
-    const settle = (rule: Rule, isMissing: boolean) => {
-      settled.push({ place: counters.length + settled.length, rule, isMissing })
-    }
+    // Most requests have neither.
+    let [settled, skipped]: [Settled[], string[]] = [NONE, NONE]
     for (const gateRule of this.#index.matching(descriptor)) {
       if (gateRule.skips(descriptor)) continue
       const rule = gateRule.limited(descriptor)
-      if (rule === undefined) {
-        settle(gateRule.rule, false)
-        continue
-      }
-      const key = keyOf(rule, descriptor)
-      const cost = rule.cost === undefined ? undefined : costIn(descriptor, rule.cost)
-      if (rule.required && (key === undefined || (rule.cost !== undefined && cost === undefined))) settle(rule, true)
-      else if (key === undefined) skipped.push(rule.name)
-      else counters.push({ rule, key, cost: rule.cost === undefined ? undefined : (cost ?? 1) })
+      const counter = rule === undefined ? undefined : counterOf(rule, descriptor)
+      if (counter !== undefined) counters.push(counter)
+      else if (rule === undefined || rule.required) {
+        const place = counters.length + settled.length
+        settled = [...settled, { place, rule: gateRule.rule, isMissing: rule !== undefined }]
+      } else skipped = [...skipped, rule.name]
     }
     return { counters, settled, skipped }
   }
+}
+
+const NONE: never[] = []
+
+/** The counter of a rule that a request has to pass; undefined where it lacks a dimension of it. */
+function counterOf(rule: Rule, descriptor: Descriptor): Counter | undefined {
+  const key = keyOf(rule, descriptor)
+  if (rule.cost === undefined) return key && { rule, key, cost: undefined }
+  const cost = costIn(descriptor, rule.cost)
+  if (cost === undefined && rule.required) return undefined
+  return key && { rule, key, cost: cost ?? 1 }
 }
 
 /** True where the request is refused whatever the store says: it need not be asked. */
