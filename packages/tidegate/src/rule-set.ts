@@ -56,7 +56,7 @@ export class RuleSet {
       if (counter !== undefined) counters.push(counter)
       else if (rule === undefined || rule.required) {
         const place = counters.length + settled.length
-        settled = [...settled, { place, rule: gateRule.rule, isMissing: rule !== undefined }]
+        settled = [...settled, { place, rule: rule ?? gateRule.rule, isMissing: rule !== undefined }]
       } else skipped = [...skipped, rule.name]
     }
     return { counters, settled, skipped }
@@ -68,10 +68,10 @@ const NONE: never[] = []
 /** The counter of a rule that a request has to pass; undefined where it lacks a dimension of it. */
 function counterOf(rule: Rule, descriptor: Descriptor): Counter | undefined {
   const key = keyOf(rule, descriptor)
-  if (rule.cost === undefined) return key && { rule, key, cost: undefined }
+  if (key === undefined) return undefined
+  if (rule.cost === undefined) return { rule, key, cost: undefined }
   const cost = costIn(descriptor, rule.cost)
-  if (cost === undefined && rule.required) return undefined
-  return key && { rule, key, cost: cost ?? 1 }
+  return cost === undefined && rule.required ? undefined : { rule, key, cost: cost ?? 1 }
 }
 
 /** True where the request is refused whatever the store says: it need not be asked. */
