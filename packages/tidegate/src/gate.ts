@@ -21,7 +21,7 @@ import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
 import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from './rule.ts'
-import { type Applied, allFigures, type Counter, lacksDimension, RuleSet } from './rule-set.ts'
+import { type Applied, allFigures, type Counter, RuleSet } from './rule-set.ts'
 import { versionOf } from './rule-version.ts'
 import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
@@ -250,15 +250,12 @@ class RuleGate implements Gate {
     return decideByEnforced(allFigures(counted, rules, settled, first?.at ?? this.#store.clock()), context)
   }
 
-  /** What this request has to pass. Where it lacks a dimension that it must have, no counter is asked. */
+  /** What this request has to pass. */
   #ask(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Asked {
     const requested = costOf(options)
-    const { counters, settled, skipped } = this.#applied(descriptor)
+    if (this.#closed) throw closedError()
+    const { counters, settled, skipped } = this.#rules.applied(descriptor)
     if (mode === 'consume') for (const name of skipped) this.#skipped.set(name, (this.#skipped.get(name) ?? 0) + 1)
-    if (settled.length > 0 && lacksDimension({ settled })) {
-      const places = settled.map((one, place) => ({ ...one, place }))
-      return { checks: [], settled: places, isPlain: false }
-    }
     const id = counters.some(({ rule }) => keepsIds(rule)) ? requestIdOf(options) : undefined
     const checks = counters.map(({ rule, key, cost = requested }): Check => {
       return id !== undefined && keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }
@@ -286,12 +283,8 @@ class RuleGate implements Gate {
 
   /** The counters of this request: of each rule that matches, the key. */
   #matching(descriptor: Descriptor): readonly Counter[] {
-    return this.#applied(descriptor).counters
-  }
-
-  #applied(descriptor: Descriptor): Applied {
     if (this.#closed) throw closedError()
-    return this.#rules.applied(descriptor)
+    return this.#rules.counters(descriptor)
   }
 }
 

@@ -126,6 +126,16 @@ describe('cost from a dimension', () => {
     expect(gate.limitSync({ user: 'u', tokens: '5' })).toMatchObject({ allowed: true, used: 5 })
   })
 
+  test('where it is required a key can be blocked and reset without it', async () => {
+    const gate = gateOf({ ...rule, required: true })
+    gate.limitSync({ user: 'u', tokens: '5' })
+    await gate.block({ user: 'u' }, 'forever')
+    expect(gate.peekSync({ user: 'u', tokens: '1' })).toMatchObject({ reason: 'blocked', used: 5 })
+    expect(await gate.refund({ user: 'u' }, { cost: 3 })).toEqual(new Map([['hourly', 3]]))
+    await gate.reset({ user: 'u' })
+    expect(gate.peekSync({ user: 'u', tokens: '0' })).toMatchObject({ reason: 'ok', used: 0 })
+  })
+
   test.each(['', '-1', '1.5', '1e3', '4294967296', '007', '1 ', 'many', '99999999999'].filter((value) => value !== ''))(
     'the cost %j is refused by name and value',
     (tokens) => {

@@ -26,6 +26,7 @@ export interface Settled {
 
 /** What the rules ask of one request. */
 export interface Applied {
+  /** None where the request lacks a dimension that it must have: the store need not be asked. */
   readonly counters: readonly Counter[]
   readonly settled: readonly Settled[]
   /** The names of the rules that pass the request by, because it lacks a dimension. */
@@ -45,38 +46,50 @@ export class RuleSet {
    * @throws TidegateError `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_INVALID_LIMIT`
    */
   applied(descriptor: Descriptor): Applied {
-    checkDescriptor(descriptor)
     const counters: Counter[] = []
     // Most requests have neither.
     let [settled, skipped]: [Settled[], string[]] = [NONE, NONE]
-    for (const gateRule of this.#index.matching(descriptor)) {
-      if (gateRule.skips(descriptor)) continue
-      const rule = gateRule.limited(descriptor)
-      const counter = rule === undefined ? undefined : counterOf(rule, descriptor)
-      if (counter !== undefined) counters.push(counter)
-      else if (rule === undefined || rule.required) {
+    for (const { rule, limited } of this.#matching(descriptor)) {
+      const counter = limited && counterOf(limited, descriptor)
+      const lacksCost = rule.required && rule.cost !== undefined && counter?.cost === undefined
+      if (counter !== undefined && !lacksCost) counters.push(counter)
+      else if (limited === undefined || limited.required) {
         const place = counters.length + settled.length
-        settled = [...settled, { place, rule: rule ?? gateRule.rule, isMissing: rule !== undefined }]
+        settled = [...settled, { place, rule: limited ?? rule, isMissing: limited !== undefined }]
       } else skipped = [...skipped, rule.name]
     }
-    return { counters, settled, skipped }
+    if (!settled.some(lacksDimension)) return { counters, settled, skipped }
+    return { counters: [], settled: settled.map((one, place) => ({ ...one, place })), skipped }
+  }
+
+  /** The counters of a request for whoever does something to them: it need not have a cost. */
+  counters(descriptor: Descriptor): Counter[] {
+    const found = this.#matching(descriptor).map(({ limited }) => limited && counterOf(limited, descriptor))
+    return found.filter((counter) => counter !== undefined)
+  }
+
+  /** The rules that match and do not skip the request, each with the limit that it has for it; undefined for none. */
+  #matching(descriptor: Descriptor): { readonly rule: Rule; readonly limited: Rule | undefined }[] {
+    checkDescriptor(descriptor)
+    const matching = this.#index.matching(descriptor).filter((gateRule) => !gateRule.skips(descriptor))
+    return matching.map((gateRule) => ({ rule: gateRule.rule, limited: gateRule.limited(descriptor) }))
   }
 }
 
 const NONE: never[] = []
 
-/** The counter of a rule that a request has to pass; undefined where it lacks a dimension of it. */
+/** The counter of a rule; undefined where the request lacks a dimension of its key. */
 function counterOf(rule: Rule, descriptor: Descriptor): Counter | undefined {
   const key = keyOf(rule, descriptor)
   if (key === undefined) return undefined
-  if (rule.cost === undefined) return { rule, key, cost: undefined }
-  const cost = costIn(descriptor, rule.cost)
-  return cost === undefined && rule.required ? undefined : { rule, key, cost: cost ?? 1 }
+  const { cost: dimension, required } = rule
+  if (dimension === undefined) return { rule, key, cost: undefined }
+  return { rule, key, cost: costIn(descriptor, dimension) ?? (required ? undefined : 1) }
 }
 
-/** True where the request is refused whatever the store says: it need not be asked. */
-export function lacksDimension({ settled }: Pick<Applied, 'settled'>): boolean {
-  return settled.some(({ rule, isMissing }) => isMissing && !rule.shadow)
+/** True where the request is refused, whatever the store would say. */
+function lacksDimension({ rule, isMissing }: Settled): boolean {
+  return isMissing && !rule.shadow
 }
 
 /**
