@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createGate, type Decision, type Gate, memoryStore, type RuleOptions } from 'tidegate'
+import { createGate, type Decision, type Gate, memoryStore } from 'tidegate'
 import type { Clock, Store } from 'tidegate/store'
-import type { Verdict } from './oracle/counter.ts'
+import type { LimitedRule, Verdict } from './oracle/counter.ts'
 import { type OracleCheck, RequestOracle } from './oracle/request-oracle.ts'
 import { moved, type Sequence, type SequenceStep } from './sequence.ts'
 
@@ -103,17 +103,21 @@ function ask(
 }
 
 function refund(oracle: RequestOracle, check: OracleCheck, cost: number, decision: Decision | undefined, now: number) {
-  if (decision === undefined) return oracle.refund(check, cost, now, undefined)
+  const whole = check.cost ?? cost
+  if (decision === undefined) return oracle.refund(check, whole, now, undefined)
   const figures = decision.allowed ? decision.rules.find(({ rule }) => rule === check.rule.name) : undefined
-  return figures === undefined ? 0 : oracle.refund(check, cost, now, { at: figures.at, id: decision.id ?? undefined })
+  return !figures?.allowed ? 0 : oracle.refund(check, whole, now, { at: figures.at, id: decision.id ?? undefined })
 }
 
-function checksOf(rules: readonly RuleOptions[], { descriptor }: SequenceStep): OracleCheck[] {
+function checksOf(rules: readonly LimitedRule[], { descriptor }: SequenceStep): OracleCheck[] {
   const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
   return rules
     .filter(({ match }) => match?.['route'] === undefined || match['route'] === descriptor.route)
     .filter(({ key = [] }) => key.every((dimension) => of(dimension) !== undefined))
-    .map((rule) => ({ rule, counter: JSON.stringify([rule.name, ...(rule.key ?? []).map(of)]) }))
+    .map((rule) => {
+      const counter = JSON.stringify([rule.name, ...(rule.key ?? []).map(of)])
+      return { rule, counter, cost: rule.cost === undefined ? undefined : Number(of(rule.cost) ?? 1) }
+    })
 }
 
 function one(matching: readonly OracleCheck[], { rule }: SequenceStep): OracleCheck | undefined {

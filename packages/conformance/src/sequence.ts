@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
-import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import type { AlgorithmSpelling, LimitOptions } from 'tidegate'
 import { calendarTime } from './calendar-times.ts'
+import type { LimitedRule } from './oracle/counter.ts'
 import { periodOf, type RandomLimit, randomLimits, steadyLimits } from './quotas.ts'
 
 /** How the clock moves before a step. `window` moves by one of the rules' windows and a little. */
@@ -23,7 +24,7 @@ export interface SequenceStep {
   readonly move: Move
   readonly op: OperationName
   readonly cost: number
-  readonly descriptor: { readonly user?: string; readonly route: string }
+  readonly descriptor: { readonly user?: string; readonly route: string; readonly weight?: string }
   /** The id of the request. */
   readonly id: string
   /** Which of the rules that match, where one has to be named. */
@@ -36,7 +37,7 @@ export interface SequenceStep {
 
 /** Rules, and requests against them in order. */
 export interface Sequence {
-  readonly rules: RuleOptions[]
+  readonly rules: LimitedRule[]
   readonly start: number
   readonly steps: readonly SequenceStep[]
 }
@@ -48,16 +49,26 @@ const penalty = fc.record({
   forgetAfter: fc.integer({ min: 1, max: 200 }),
 })
 
-function rulesOf(limits: fc.Arbitrary<RandomLimit>, maxLength: number): fc.Arbitrary<RuleOptions[]> {
+function rulesOf(limits: fc.Arbitrary<RandomLimit>, maxLength: number): fc.Arbitrary<LimitedRule[]> {
   const rule = fc.record({
     limit: limits,
     key: fc.constantFrom(...KEYS),
     match: fc.constantFrom(undefined, undefined, { route: '/a' }),
     penalty: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: penalty }),
+    shadow: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    cost: fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant('weight') }),
   })
   return fc.array(rule, { minLength: 1, maxLength }).map((all) =>
-    all.map(({ limit, key, match, penalty }, i): RuleOptions => {
-      return { name: `r${i}`, key, ...limit, ...(match && { match }), ...(penalty && { penalty }) }
+    all.map(({ limit, key, match, penalty, shadow, cost }, i): LimitedRule => {
+      return {
+        name: `r${i}`,
+        key,
+        ...limit,
+        ...(match && { match }),
+        ...(penalty && { penalty }),
+        ...(shadow && { shadow }),
+        ...(cost && { cost }),
+      }
     }),
   )
 }
@@ -112,9 +123,15 @@ const cost = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 ** 32 - 1 }) },
 )
 
+const route = fc.constantFrom('/a', '/b')
+const user = fc.constantFrom('u1', 'u2')
+/** The cost for rules that take it from there. */
+const weight = fc.constantFrom('0', '1', '2', '7')
+
 const descriptor = fc.oneof(
-  { weight: 9, arbitrary: fc.record({ user: fc.constantFrom('u1', 'u2'), route: fc.constantFrom('/a', '/b') }) },
-  { weight: 1, arbitrary: fc.record({ route: fc.constantFrom('/a', '/b') }) },
+  { weight: 7, arbitrary: fc.record({ user, route }) },
+  { weight: 2, arbitrary: fc.record({ user, route, weight }) },
+  { weight: 1, arbitrary: fc.record({ route }) },
 )
 
 const wildStep = fc.record({ move: wildMove, op: operation, cost, descriptor, ...particulars })
@@ -153,8 +170,8 @@ export function sequences(longest: number, algorithm?: AlgorithmSpelling): fc.Ar
 }
 
 /** The clock after a move; never before the epoch. */
-export function moved(now: number, by: Move, ruleSet: readonly RuleOptions[]): number {
+export function moved(now: number, by: Move, ruleSet: readonly LimitOptions[]): number {
   if (by.kind === 'by') return Math.max(0, now + by.ms)
-  const period = periodOf(ruleSet[by.rule % ruleSet.length] as RuleOptions)
+  const period = periodOf(ruleSet[by.rule % ruleSet.length] as LimitOptions)
   return Math.max(0, now + (by.back ? -period : period) + by.offset)
 }

@@ -3,15 +3,16 @@ import {
   type Atomicity,
   type Decision,
   decideByAll,
+  decideByEnforced,
   decideByNone,
   decideByOne,
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
-import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
+import type { Descriptor } from './descriptor.ts'
+import type { DescriptorOf, DimensionsOf, WithoutOthers } from './dimensions.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
-import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, type Question, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
@@ -19,6 +20,7 @@ import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
+import { type Applied, allFigures, type Counter } from './request-rules.ts'
 import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from './rule.ts'
 import type { RuleChanges } from './rule-changes.ts'
 import { type Placement, RuleSet } from './rule-set.ts'
@@ -26,8 +28,8 @@ import { checkAtomicity } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface GateOptions extends WaitingOptions {
-  rules: RuleOptions[]
+export interface GateOptions<Rules extends readonly RuleOptions[] = readonly RuleOptions[]> extends WaitingOptions {
+  rules: Rules
   /** Default: a memory store of the gate's own. */
   store?: Store
   /**
@@ -42,8 +44,11 @@ export interface GateOptions extends WaitingOptions {
   atomicity?: Atomicity
 }
 
-/** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
-export interface Gate {
+/**
+ * Many rules over one request: all that match are decided in one atomic step, all-or-nothing.
+ * A `Request` has the dimensions that the rules name, where they are given literally: others do not compile.
+ */
+export interface Gate<Request = Descriptor> {
   /** The rules as they are now, checked. */
   readonly rules: readonly Rule[]
   /** A fingerprint of the rules as they are now, the same wherever they are loaded. */
@@ -56,7 +61,7 @@ export interface Gate {
    * @returns what has changed
    * @throws TidegateError as `createGate`, and `ERR_CLOSED`
    */
-  update(rules: RuleOptions[]): RuleChanges
+  update(rules: readonly RuleOptions[]): RuleChanges
   /**
    * Tells what each later `update` has changed, once it has; nothing where it has changed nothing. What the listener
    * throws is an unhandled rejection, and no failure of the update.
@@ -65,11 +70,11 @@ export interface Gate {
   onUpdate(listener: (changes: RuleChanges) => void): () => void
   /**
    * Decides one request by every rule that matches it; charges all of them or none.
-   * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
+   * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_INVALID_LIMIT`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
    */
-  limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
+  limit(descriptor: Request, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
-  limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  limitSync(descriptor: Request, options?: RequestOptions): Decision
   /**
    * Waits until the request is admitted. In this process first come, first served among the requests of the same
    * counters; those that have only some of their counters in common do not wait for each other, and whoever asks the
@@ -77,36 +82,36 @@ export interface Gate {
    * whatever still waits. Rejects with the signal's reason once that is aborted, and has then charged nothing.
    * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
    */
-  acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
+  acquire(descriptor: Request, options?: AcquireOptions): Promise<Decision>
   /** What `limit` would answer now, without charging. */
-  peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
+  peek(descriptor: Request, options?: RequestOptions): Promise<Decision>
   /** The same at once, where the store is memory. */
-  peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
+  peekSync(descriptor: Request, options?: RequestOptions): Decision
   /**
    * Gives back what was admitted, of each rule that matches: of that one admission, with its decision, if it is still
    * live; else of the oldest live ones. Each rule by itself, so that one can fail alone.
    * @returns the cost that each rule was given back, by name
    */
-  refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
+  refund(descriptor: Request, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
   /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
-  release(descriptor: Descriptor, id: string): Promise<boolean>
+  release(descriptor: Request, id: string): Promise<boolean>
   /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
-  renew(descriptor: Descriptor, id: string): Promise<boolean>
+  renew(descriptor: Request, id: string): Promise<boolean>
   /**
    * The live admissions of a `sliding-log`, or the live leases of `concurrency`, oldest first.
    * `rule` names one of the rules that match; it is needed where several do.
    */
-  entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]>
+  entries(descriptor: Request, options?: { rule?: string }): Promise<Entry[]>
   /**
    * Refuses the key of this request in one rule for so long from now, whatever it has used; instead of a block that
    * there is. `rule` is needed where several match, so that nobody blocks more than he meant.
    */
-  block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
+  block(descriptor: Request, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
   /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
-  unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
+  unblock(descriptor: Request, options?: { rule?: string }): Promise<boolean>
   /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
-  reset(descriptor: Descriptor): Promise<void>
-  /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing; of rules that are there. */
+  reset(descriptor: Request): Promise<void>
+  /** How many requests passed each rule by (peeks aside) because a dimension was missing; of rules that are there. */
   skipped(): ReadonlyMap<string, number>
   /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
   close(): Promise<void>
@@ -116,7 +121,9 @@ export interface Gate {
  * Many rules over one request.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
-export function createGate(options: GateOptions): Gate {
+export function createGate<const Rules extends readonly RuleOptions[]>(
+  options: GateOptions<Rules> & { readonly rules: WithoutOthers<Rules> },
+): Gate<DescriptorOf<DimensionsOf<Rules>>> {
   checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   const isStrict = checkAtomicity(options.atomicity) === 'strict' && store.cluster === true
@@ -151,7 +158,7 @@ class RuleGate implements Gate {
     return this.#set.version
   }
 
-  update(rules: RuleOptions[]): RuleChanges {
+  update(rules: readonly RuleOptions[]): RuleChanges {
     if (this.#closed) throw closedError()
     const [before, after] = [this.#set, new RuleSet(rules, this.#placement)]
     const changes = after.changesSince(before)
@@ -181,18 +188,17 @@ class RuleGate implements Gate {
 
   async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
     const { request, patience } = acquireOf(options)
-    const checks = this.#checks(descriptor, request, 'consume')
-    if (checks.length === 0) return this.#answer(this.#set, checks, [])
+    const asked = this.#ask(descriptor, request, 'consume')
+    if (asked.checks.length === 0) return this.#answer(asked, [])
     // As it is now, whatever becomes of the object while it waits.
-    return this.#lines.wait(this.#question({ ...descriptor }, request, checks), patience)
+    return this.#lines.wait(this.#question({ ...descriptor }, request, asked), patience)
   }
 
-  #question(descriptor: Descriptor, request: RequestOptions, checks: readonly Check[]): Question {
-    const set = this.#set
-    const question = questionOf(this.#store, checks, (figures) => this.#answer(set, checks, figures))
+  #question(descriptor: Descriptor, request: RequestOptions, asked: Asked): Question {
+    const question = questionOf(this.#store, asked.checks, (figures) => this.#answer(asked, figures))
     // It keeps the name that it has been asked under.
     const named = question.id === null ? request : { ...request, id: question.id }
-    return { ...question, renewed: () => this.#question(descriptor, named, this.#checks(descriptor, named, 'peek')) }
+    return { ...question, renewed: () => this.#question(descriptor, named, this.#ask(descriptor, named, 'peek')) }
   }
 
   async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -205,13 +211,11 @@ class RuleGate implements Gate {
 
   async refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>> {
     const refund = refundOf(options)
-    const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
+    const refunds = this.#matching(descriptor).map((counter) => ({ counter, of: admissionOf(refund, counter.rule) }))
     const given = await Promise.all(
-      refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
-        return [
-          rule.name,
-          of === null ? 0 : await this.#given({ rule, key }, this.#store.refund(rule, key, refund.cost, of)),
-        ]
+      refunds.map(async ({ counter, of }): Promise<[string, number]> => {
+        const { rule, key, cost = refund.cost } = counter
+        return [rule.name, of === null ? 0 : await this.#given(counter, this.#store.refund(rule, key, cost, of))]
       }),
     )
     return new Map(given)
@@ -246,8 +250,8 @@ class RuleGate implements Gate {
   }
 
   async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
-    const { rule, key } = this.#one(descriptor, options)
-    return this.#given({ rule, key }, this.#store.unblock(rule, key))
+    const counter = this.#one(descriptor, options)
+    return this.#given(counter, this.#store.unblock(counter.rule, counter.key))
   }
 
   async reset(descriptor: Descriptor): Promise<void> {
@@ -266,41 +270,48 @@ class RuleGate implements Gate {
   }
 
   /** What gives something back to a counter lets whoever waits for it ask again. */
-  async #given<Result>(counter: Counter, giving: Promise<Result>): Promise<Result> {
+  async #given<Result>(counter: Pick<Counter, 'rule' | 'key'>, giving: Promise<Result>): Promise<Result> {
     const result = await giving
     this.#lines.wake(countersOf([counter]))
     return result
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
-    const set = this.#set
-    const checks = this.#checks(descriptor, options, mode)
-    const figures = checks.length === 0 ? [] : await this.#store.decide(checks, mode)
-    return this.#answer(set, checks, figures)
+    const asked = this.#ask(descriptor, options, mode)
+    const { checks } = asked
+    return this.#answer(asked, checks.length === 0 ? [] : await this.#store.decide(checks, mode))
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
-    const checks = this.#checks(descriptor, options, mode)
-    return this.#answer(this.#set, checks, this.#store.decideSync(checks, mode))
+    const asked = this.#ask(descriptor, options, mode)
+    return this.#answer(asked, this.#store.decideSync(asked.checks, mode))
   }
 
   /** The decision by the rules that a request began with. */
-  #answer({ version }: RuleSet, checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
-    const [first] = figures
-    if (first === undefined) return decideByNone(this.#store.clock(), version)
+  #answer({ checks, settled, isPlain, version }: Asked, counted: readonly RuleDecision[]): Decision {
+    const [first] = counted
+    if (first === undefined && settled.length === 0) return decideByNone(this.#store.clock(), version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
     const context = { version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
-    return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
+    if (isPlain)
+      return counted.length === 1 ? decideByOne(first as RuleDecision, context) : decideByAll(counted, context)
+    const rules = checks.map(({ rule }) => rule)
+    return decideByEnforced(allFigures(counted, rules, settled, first?.at ?? this.#store.clock()), context)
   }
 
-  /** The limits that this request has to pass. */
-  #checks(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Check[] {
-    const cost = costOf(options)
-    const matching = this.#matching(descriptor, mode)
-    if (!matching.some(({ rule }) => keepsIds(rule))) return matching.map(({ rule, key }) => ({ rule, key, cost }))
-    const id = requestIdOf(options)
-    return matching.map(({ rule, key }) => (keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }))
+  /** What this request has to pass. */
+  #ask(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Asked {
+    const requested = costOf(options)
+    if (this.#closed) throw closedError()
+    const { counters, settled, skipped } = this.#set.applied(descriptor)
+    if (mode === 'consume') for (const name of skipped) this.#skipped.set(name, (this.#skipped.get(name) ?? 0) + 1)
+    const id = counters.some(({ rule }) => keepsIds(rule)) ? requestIdOf(options) : undefined
+    const checks = counters.map(({ rule, key, cost = requested }): Check => {
+      return id !== undefined && keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }
+    })
+    const isPlain = settled.length === 0 && !counters.some(({ rule }) => rule.shadow)
+    return { checks, settled, isPlain, version: this.#set.version }
   }
 
   #leases(descriptor: Descriptor): Counter[] {
@@ -322,16 +333,9 @@ class RuleGate implements Gate {
   }
 
   /** The counters of this request: of each rule that matches, the key. */
-  #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
+  #matching(descriptor: Descriptor): readonly Counter[] {
     if (this.#closed) throw closedError()
-    checkDescriptor(descriptor)
-    const matching: Counter[] = []
-    for (const rule of this.#set.matching(descriptor)) {
-      const key = keyOf(rule, descriptor)
-      if (key !== undefined) matching.push({ rule, key })
-      else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
-    }
-    return matching
+    return this.#set.counters(descriptor)
   }
 }
 
@@ -339,8 +343,11 @@ function closedError(): TidegateError {
   return new TidegateError('ERR_CLOSED', 'the gate has been closed')
 }
 
-/** One counter of a rule. */
-interface Counter {
-  readonly rule: Rule
-  readonly key: Key
+/** A request as it is put to the store. */
+interface Asked extends Pick<Applied, 'settled'> {
+  readonly checks: readonly Check[]
+  /** Of the rules that the request begins with. */
+  readonly version: string
+  /** Every rule is decided by the store and enforced, as most are. */
+  readonly isPlain: boolean
 }

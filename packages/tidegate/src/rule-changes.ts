@@ -1,5 +1,7 @@
+import type { LimitFunction } from './limit-source.ts'
 import { isRecord } from './options.ts'
 import type { Rule, RuleOptions } from './rule.ts'
+import { versionOf } from './rule-version.ts'
 
 /** What a change of rules has changed. */
 export interface RuleChanges {
@@ -38,7 +40,7 @@ export function changesBetween(
   const changed: RuleChange[] = []
   for (const [name, { rule, options }] of after) {
     const earlier = before.get(name)
-    if (earlier === undefined || isSameRule(earlier.rule, rule)) continue
+    if (earlier === undefined || isSameRule(earlier, { rule, options })) continue
     changed.push({ name, fields: fieldsBetween(earlier.options, options), keepsCounts: earlier.rule.id === rule.id })
   }
   return {
@@ -55,14 +57,14 @@ export function snapshot<Value>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, snapshot(one)])) as Value
 }
 
-/** Whether two checked rules decide alike. A field with a function that is another one counts as another. */
-function isSameRule(before: Rule, after: Rule): boolean {
-  return isSame(comparable(before), comparable(after))
+/** Whether two rules decide alike, and are described alike. A limit from another function counts as another. */
+function isSameRule(before: Written, after: Written): boolean {
+  if (versionOf([before.rule]) !== versionOf([after.rule])) return false
+  return before.rule.description === after.rule.description && functionOf(before) === functionOf(after)
 }
 
-/** Without what is made anew whenever a rule is checked: the id stands for the windows, their JSON for the conditions. */
-function comparable({ windows: _, match, ...rule }: Rule): object {
-  return { ...rule, match: JSON.stringify(match) }
+function functionOf({ options: { limit } }: Written): LimitFunction | undefined {
+  return typeof limit === 'function' ? limit : undefined
 }
 
 function fieldsBetween(before: RuleOptions, after: RuleOptions): string[] {

@@ -1,7 +1,8 @@
 import type { Descriptor } from './descriptor.ts'
-import { RuleIndex } from './matching/rule-index.ts'
-import { compileRules, type Rule, type RuleOptions, versionOf } from './rule.ts'
+import { type Applied, type Counter, RequestRules } from './request-rules.ts'
+import { compileRules, type Rule, type RuleOptions } from './rule.ts'
 import { changesBetween, type RuleChanges, snapshot, type Written } from './rule-changes.ts'
+import { versionOf } from './rule-version.ts'
 import { bySlot, ensureStrict } from './slots.ts'
 
 /** Where the keys of the rules of a gate lie; the same for all the rules that it ever has. */
@@ -17,7 +18,7 @@ export class RuleSet {
   readonly rules: readonly Rule[]
   readonly version: string
   readonly #options: readonly RuleOptions[]
-  readonly #index: RuleIndex<Rule>
+  readonly #met: RequestRules
 
   /** @throws TidegateError as `createGate`, whatever is wrong with the rules */
   constructor(options: readonly RuleOptions[], { slot, isStrict }: Placement) {
@@ -26,12 +27,20 @@ export class RuleSet {
     this.version = versionOf(this.rules)
     // The caller may go on writing in what it gave, and hand it in again.
     this.#options = snapshot(options)
-    this.#index = new RuleIndex(this.rules)
+    this.#met = new RequestRules(this.rules)
   }
 
-  /** The rules that match, in their order. */
-  matching(descriptor: Descriptor): Rule[] {
-    return this.#index.matching(descriptor)
+  /**
+   * What the rules that match ask of a request, in their order.
+   * @throws TidegateError `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_INVALID_LIMIT`
+   */
+  applied(descriptor: Descriptor): Applied {
+    return this.#met.applied(descriptor)
+  }
+
+  /** The counters of a request for whoever does something to them: it need not have a cost. */
+  counters(descriptor: Descriptor): Counter[] {
+    return this.#met.counters(descriptor)
   }
 
   /** What these rules change of earlier ones. */

@@ -1,20 +1,19 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** A counter whose key can be blocked, by hand or as a penalty of its rule. */
 export class BlockedCounter implements Counter {
   readonly #counter: Counter
-  #rule: RuleOptions
+  #rule: LimitedRule
   #block: { from: number; until: number } | undefined
   #penalties = { count: 0, remembered: 0 }
 
-  constructor(counter: Counter, rule: RuleOptions) {
+  constructor(counter: Counter, rule: LimitedRule) {
     this.#counter = counter
     this.#rule = rule
   }
 
-  follow(rule: RuleOptions): void {
+  follow(rule: LimitedRule): void {
     if (rule === this.#rule) return
     this.#rule = rule
     this.#counter.follow(rule)

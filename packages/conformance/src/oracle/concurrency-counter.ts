@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission, Entry } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** All leases in a list, which is filtered by time for each question; `at` is the grant or the last renewal. */
 export class ConcurrencyCounter implements Counter {
@@ -13,7 +12,7 @@ export class ConcurrencyCounter implements Counter {
     this.#lifeMs = lifeMs
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 

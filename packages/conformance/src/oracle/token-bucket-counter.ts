@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** Taken from the bucket, or (negative) given back, in units. */
 interface Movement {
@@ -25,7 +24,7 @@ export class TokenBucketCounter implements Counter {
   }
 
   /** Of another capacity alone: what a changed refill does to a remainder is not of the definition. */
-  follow({ limit, capacity, burst }: RuleOptions): void {
+  follow({ limit, capacity, burst }: LimitedRule): void {
     this.#capacity = burst ?? capacity ?? limit
   }
 

@@ -45,7 +45,7 @@ export async function explain(args: string[], environment: NodeJS.ProcessEnv): P
 function explained(gate: Gate, descriptor: Descriptor, withKeys: boolean): Explained[] {
   return explainRules(gate.rules, descriptor).map((explanation, i) => {
     const rule = gate.rules[i]
-    if (!withKeys || !explanation.applies || rule === undefined) return explanation
+    if (!withKeys || !explanation.applies || explanation.limit === null || rule === undefined) return explanation
     const values = Object.values(explanation.key)
     return { ...explanation, redisKey: redisKey(rule, values.length === 1 ? (values[0] as string) : values) }
   })

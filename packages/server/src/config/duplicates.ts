@@ -10,7 +10,10 @@ export function duplicatesIn(rules: readonly Rule[], options: readonly RuleOptio
     const counted = countedBy(rule, options[i] as RuleOptions)
     const earlier = first.get(counted)
     if (earlier === undefined) first.set(counted, i)
-    else found.set(i, [duplicate(rule, rules[earlier] as Rule, earlier)])
+    // Two limits tried side by side are what shadow is for.
+    else if (!rule.shadow || rule.limit === rules[earlier]?.limit) {
+      found.set(i, [duplicate(rule, rules[earlier] as Rule, earlier)])
+    }
   }
   return found
 }
@@ -27,12 +30,17 @@ function duplicate({ limit }: Rule, earlier: Rule, place: number): Suspicion {
 
 /** One text for all rules that count the same, however they are named and their dimensions ordered. */
 function countedBy(rule: Rule, options: RuleOptions): string {
-  const { name, description: _, limit: __, spanMs: ___, slot: ____, match, ...rest } = rule
+  const { name, description: _, limit: __, spanMs: ___, slot: ____, written: _____, match, ...rest } = rule
   const key = rule.key.toSorted()
   // The fingerprint has what the windows of a calendar are, and also the order of the key.
   const { id } = compileRule({ ...options, key }, 'rule')
-  const conditions = match.toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify({ ...rest, key, id: id.slice(name.length), match: conditions })
+  const overrides = rule.overrides.map((one) => ({ ...one, match: sorted(one.match) }))
+  const skip = rule.skip.map((one) => JSON.stringify(sorted(one))).sort()
+  return JSON.stringify({ ...rest, overrides, skip, key, id: id.slice(name.length), match: sorted(match) })
+}
+
+function sorted(match: Rule['match']): Rule['match'] {
+  return match.toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
 function show(value: number): string {

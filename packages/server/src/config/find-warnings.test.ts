@@ -22,6 +22,27 @@ describe('warns of', () => {
       ],
     ],
     [
+      'a required key that the match excludes',
+      [`{ name: a, match: { user: { not: { glob: '**' } } }, key: [user], required: true, ${ALL} }`],
+      [
+        '2:63: warning: rules[0] (a) refuses all that it matches: its match wants no user, and its key needs one; leave user out of one of the two',
+      ],
+    ],
+    [
+      'a skip that takes all',
+      [`{ name: a, match: { route: [/b, /a], ip: '::1' }, skip: [{ user: x }, { route: [/a, /b] }], ${ALL} }`],
+      ['2:61: warning: rules[0] (a) never counts a request: it skips all that it matches; look at its skip'],
+    ],
+    [
+      'an override behind one that takes all of its requests',
+      [
+        `{ name: a, ${ALL}, overrides: [{ tenant: t, limit: 1 }, { user: u, limit: 2 }, { user: u, tenant: t, limit: 3 }] }`,
+      ],
+      [
+        '2:49: warning: rules[0] (a) never reaches overrides[2]: whoever meets it meets overrides[0] before; put the one with more conditions first, or leave one of the two out',
+      ],
+    ],
+    [
       'a limit of 0 for everybody',
       [
         '{ name: a, key: [user], limit: 0, window: 1s }',
@@ -63,6 +84,14 @@ describe('warns of', () => {
       ['3:13: warning: rules[1] (b) does the same as rules[0] (a); leave one of the two out'],
     ],
     [
+      'two rules with the same exceptions, however they are written',
+      [
+        `{ name: a, ${ALL}, skip: [{ route: /a, ip: '::1' }, { user: u }], overrides: [{ user: v, tenant: t, limit: 5 }] }`,
+        `{ name: b, ${ALL}, skip: [{ user: u }, { ip: '::1', route: /a }], overrides: [{ tenant: t, user: v, limit: 5 }] }`,
+      ],
+      ['3:13: warning: rules[1] (b) does the same as rules[0] (a); leave one of the two out'],
+    ],
+    [
       'two limits on the same count',
       [`{ name: a, ${ALL} }`, '{ name: b, limit: 10, window: 1m }', '{ name: c, limit: 8, window: 1m }'],
       [
@@ -100,6 +129,26 @@ describe('does not warn of', () => {
         '{ name: a, limit: 9, algorithm: fixed-window, align: day }',
         '{ name: b, limit: 9, algorithm: fixed-window, align: day, timeZone: Europe/Berlin }',
       ],
+    ],
+    [
+      'two limits tried in shadow',
+      [`{ name: a, shadow: true, ${ALL} }`, '{ name: b, shadow: true, limit: 5, window: 1m }'],
+    ],
+    ['the same limit in shadow', [`{ name: a, ${ALL} }`, `{ name: b, shadow: true, ${ALL} }`]],
+    [
+      'a limit of 0 with exceptions, from a dimension, or on trial',
+      [
+        '{ name: a, limit: 0, window: 1s, overrides: [{ user: u, limit: 5 }] }',
+        '{ name: b, limit: { dimension: plan_limit, default: 0 }, window: 2s }',
+        '{ name: c, limit: 0, window: 3s, shadow: true }',
+        '{ name: d, limit: 0, window: 3s, skip: { user: u } }',
+        '{ name: e, unlimited: true }',
+      ],
+    ],
+    ['two sets of exceptions', [`{ name: a, skip: { user: u }, ${ALL} }`, `{ name: b, skip: { user: v }, ${ALL} }`]],
+    [
+      'overrides of which the first has more conditions',
+      [`{ name: a, ${ALL}, overrides: [{ user: u, tenant: t, limit: 3 }, { user: u, limit: 2 }] }`],
     ],
     ['a million in a window with a resolution', ['{ name: a, limit: 2000000, window: 1d, resolution: 1m }']],
   ]

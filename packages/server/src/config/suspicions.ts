@@ -16,24 +16,50 @@ const BYTES_OF_ENTRY: Partial<Record<Rule['algorithm'], number>> = {
 /** What is odd about one rule, whatever stands beside it. */
 export function suspicionsOf(rule: Rule, options: RuleOptions): Suspicion[] {
   return [
-    neverCounts(rule),
-    refusesAll(rule, options),
-    refusesNothing(rule),
-    overflows(rule, options),
-    isLarge(rule),
+    lacksItsKey(rule),
+    skipsAll(rule),
+    ...overriddenBefore(rule),
+    ...(rule.unlimited || rule.limitSource !== undefined ? [] : limitSuspicions(rule, options)),
   ].filter((found) => found !== undefined)
 }
 
+/** What is odd about a limit that stands in the rule. */
+function limitSuspicions(rule: Rule, options: RuleOptions): (Suspicion | undefined)[] {
+  return [refusesAll(rule, options), refusesNothing(rule), overflows(rule, options), isLarge(rule)]
+}
+
 /** A dimension of the key that the rule's own match wants to be missing. */
-function neverCounts({ match, key }: Rule): Suspicion | undefined {
+function lacksItsKey({ match, key, required }: Rule): Suspicion | undefined {
   const conditions = new Map(match)
   const dimension = key.find((one) => {
     const condition = conditions.get(one)
     return condition?.kind === 'not' && condition.condition.kind === 'glob' && condition.condition.values.some(isAny)
   })
   if (dimension === undefined) return undefined
-  const what = `never counts a request: its match wants no ${dimension}, and its key needs one`
+  const what = `${required ? 'refuses all that it matches' : 'never counts a request'}: its match wants no ${dimension}, and its key needs one`
   return { field: 'key', what, advice: `leave ${dimension} out of one of the two` }
+}
+
+/** Whoever is matched is skipped. */
+function skipsAll({ match, skip }: Rule): Suspicion | undefined {
+  if (!skip.some((one) => asksNoMoreThan(one, match))) return undefined
+  return { field: 'skip', what: 'never counts a request: it skips all that it matches', advice: 'look at its skip' }
+}
+
+/** Of several overrides the first has its way. */
+function overriddenBefore({ overrides }: Rule): Suspicion[] {
+  return overrides.flatMap(({ match }, i) => {
+    const earlier = overrides.findIndex((one, j) => j < i && asksNoMoreThan(one.match, match))
+    if (earlier < 0) return []
+    const what = `never reaches overrides[${i}]: whoever meets it meets overrides[${earlier}] before`
+    return [{ field: 'overrides', what, advice: 'put the one with more conditions first, or leave one of the two out' }]
+  })
+}
+
+/** True where whatever meets `other` meets `one`, as far as equal conditions show it. */
+function asksNoMoreThan(one: Rule['match'], other: Rule['match']): boolean {
+  const asked = new Set(other.map((pair) => JSON.stringify(pair)))
+  return one.every((pair) => asked.has(JSON.stringify(pair)))
 }
 
 /** A glob that every value meets. */
@@ -42,8 +68,9 @@ function isAny(glob: string): boolean {
 }
 
 /** A limit of 0 with a match is how clients are shut out. */
-function refusesAll({ limit, match }: Rule, options: RuleOptions): Suspicion | undefined {
-  if (limit > 0 || match.length > 0) return undefined
+function refusesAll(rule: Rule, options: RuleOptions): Suspicion | undefined {
+  const { limit, match, overrides, skip, shadow } = rule
+  if (limit > 0 || shadow || [match, overrides, skip].some(({ length }) => length > 0)) return undefined
   const what = 'refuses everybody: it admits nothing, and has no match'
   return { field: capacityField(options), what, advice: 'give it a limit, or a match for those who are meant' }
 }

@@ -49,7 +49,7 @@ function refusal({ rules }: Decision, status: DenyStatus): object {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Too many requests',
     status,
-    'violated-policies': rules.filter(({ allowed }) => !allowed).map(({ rule }) => rule),
+    'violated-policies': rules.filter(({ allowed, shadow }) => !allowed && shadow !== true).map(({ rule }) => rule),
   }
 }
 

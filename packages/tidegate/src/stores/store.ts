@@ -22,7 +22,9 @@ export type Mode = 'consume' | 'peek'
 /**
  * Where counts live. A store promises one thing: the checks of one request are decided in one
  * atomic step, all-or-nothing. A check that would pass alone but whose request was refused by
- * another comes back allowed, with its figures uncharged.
+ * another comes back allowed, with its figures uncharged. A check whose rule is in shadow refuses
+ * nobody: where it does not admit the request it is answered so, and is not charged, and the others are
+ * as if it were not there; where it does, it is charged if they all are. Costs can differ between checks.
  */
 export interface Store {
   /** This process's reading of the store's clock: for decisions that need no store. */

@@ -61,12 +61,12 @@ export class KeyedStates {
   tableOf(rule: Rule): Table {
     const known = this.#tables.get(rule.id)
     if (known !== undefined) {
-      known.rule = rule
+      if (known.rule !== rule) [known.rule, known.slowest] = [rule, slower(known.slowest, rule)]
       return known
     }
     if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
     const algorithm = this.#algorithms[rule.algorithm]
-    const table: Table = { rule, algorithm, states: new Map<string, number>() }
+    const table: Table = { rule, slowest: rule, algorithm, states: new Map<string, number>() }
     this.#tables.set(rule.id, table)
     return table
   }
@@ -77,7 +77,7 @@ export class KeyedStates {
     while (this.#size > 0 && this.#size + count > this.#maxKeys) {
       const victim = leastNeeded(() => this.#next(), this.#size, this.blocks, clock, kept)
       if (victim === undefined) return
-      if (!victim.table.algorithm.idle(victim.state, victim.table.rule, clock)) this.#evicted++
+      if (!victim.table.algorithm.idle(victim.state, victim.table.slowest, clock)) this.#evicted++
       this.delete(victim.table, victim.name)
     }
   }
@@ -116,7 +116,7 @@ export class KeyedStates {
       const place = this.#next()
       if (place === undefined) return
       const { table, name, state } = place
-      if (!isKept(kept, place) && table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
+      if (!isKept(kept, place) && table.algorithm.idle(state, table.slowest, clock)) this.delete(table, name)
     }
   }
 
@@ -134,4 +134,9 @@ export class KeyedStates {
       for (const [name, state] of table.states) yield { table, name, state }
     }
   }
+}
+
+/** The one of two limits of a rule under which a bucket fills more slowly; the later one of those that have no rate. */
+function slower(one: Rule, other: Rule): Rule {
+  return one.refillUnits * other.tokenUnits < other.refillUnits * one.tokenUnits ? one : other
 }

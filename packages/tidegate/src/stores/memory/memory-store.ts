@@ -160,7 +160,7 @@ class InMemoryStore implements MemoryStore {
   #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
     const { blocks } = this.#keys
     const steps = checks.map((check) => this.#evaluate(check, clock))
-    const admitted = steps.every(({ figures }) => figures.allowed)
+    const admitted = steps.every(({ figures }, i) => figures.allowed || (checks[i] as Check).rule.shadow)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map((step, i) => {
       const { rule, cost, id } = checks[i] as Check
@@ -170,7 +170,7 @@ class InMemoryStore implements MemoryStore {
       if (mode === 'peek' || cost === 0) return answer
       if (blocks.size > 0) blocks.settle(blockName(rule, name), clock)
       if (figures.reason === 'blocked') return answer
-      this.#commit(table, name, state, rule, figures, admitted ? cost : 0, id)
+      this.#commit(table, name, state, rule, figures, admitted && figures.allowed ? cost : 0, id)
       if (step.isPenalised && rule.penalty) blocks.punish(blockName(rule, name), rule.penalty, clock)
       return answer
     })
@@ -178,7 +178,9 @@ class InMemoryStore implements MemoryStore {
 
   /** Room is made before anything is written, and not with what the request is decided by. */
   #makeRoom(checks: readonly Check[], steps: readonly Step[], clock: number): void {
-    const added = steps.filter(({ state }, i) => state === UNTOUCHED && (checks[i] as Check).cost > 0).length
+    const isAdded = ({ state, figures }: Step, i: number) =>
+      state === UNTOUCHED && figures.allowed && (checks[i] as Check).cost > 0
+    const added = steps.filter(isAdded).length
     if (added > 0) this.#keys.makeRoom(added, clock, steps)
   }
 

@@ -22,6 +22,10 @@ function sharesOf(checks: readonly Check[]) {
   ]
 }
 
+function inShadow(checks: readonly Check[], place: number): Check[] {
+  return checks.map((check, i) => (i === place ? { ...check, rule: { ...check.rule, shadow: true } } : check))
+}
+
 /** Two slots, each a memory store, of which `between` can take something between the asking and the charging. */
 function slots(between: (phase: number, store: SlotStore) => Promise<void> = async () => undefined) {
   const memory = memoryStore({ clock: () => 5000 })
@@ -114,6 +118,31 @@ describe('a request whose checks lie in several slots', () => {
       { allowed: true, used: 0 },
     ])
     expect(used()).toEqual([2, 0, 0])
+  })
+
+  // The kind of fault: a rule that is only watched refuses, is charged what it refused, or is given back what it never had.
+  test('that a check in shadow would refuse is charged in all others', async () => {
+    const { store, checks, used, memory } = slots()
+    memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    const watched = inShadow(checks(1), 1)
+    const figures = await decideCompensated(watched, sharesOf(watched), 'consume', store)
+    expect(figures).toMatchObject([
+      { allowed: true, used: 1 },
+      { allowed: false, used: 2 },
+      { allowed: true, used: 1 },
+    ])
+    expect(used()).toEqual([1, 2, 1])
+  })
+
+  test('that is refused at the second asking gives back nothing for a check in shadow that was not charged', async () => {
+    const { store, checks, used, calls, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    memory.decideOneSync(rules[0] as never, 'k', 2, 'consume')
+    const watched = inShadow(checks(1), 0)
+    await decideCompensated(watched, sharesOf(watched), 'consume', store)
+    expect(used()).toEqual([2, 2, 0])
+    expect(calls.filter((call) => call.startsWith('refund'))).toEqual(['refund c'])
   })
 
   test('a cost of 0 asks and writes nothing', async () => {

@@ -30,19 +30,25 @@ export async function decideCompensated(
   // A cost of 0 never writes.
   if (mode === 'peek' || checks.every(({ cost }) => cost === 0)) {
     const [probed, peeked] = await Promise.all([Promise.all(ask('peek-probe')), Promise.all(ask('peek'))])
-    return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
+    const figures = inOrder(shares, peeked)
+    return passesAll(checks, figures) ? figures : inOrder(shares, probed)
   }
 
   const probed = inOrder(shares, await Promise.all(ask('probe')))
-  if (!probed.every(isAllowed)) return probed
+  if (!passesAll(checks, probed)) return probed
 
   const charged = await Promise.allSettled(ask('consume'))
   const failure = charged.find((answer) => answer.status === 'rejected')
   const answers = charged.map((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (failure === undefined && answers.every((figures) => figures.every(isAllowed))) return inOrder(shares, answers)
-
-  const admitted = shares.filter((_, i) => charged[i]?.status === 'fulfilled' && answers[i]?.every(isAllowed))
   const figures = inOrder(shares, answers)
+  if (failure === undefined && passesAll(checks, figures)) {
+    // A penalty of a check in shadow may have begun as it was asked: it is told what it was refused for, not by what since.
+    return figures.map((one, i) => (one.allowed || probed[i]?.allowed ? one : (probed[i] as RuleDecision)))
+  }
+
+  const admitted = shares.filter((share, i) => {
+    return charged[i]?.status === 'fulfilled' && passesAll(share.checks, answers[i] as RuleDecision[])
+  })
   const givenBack = admitted.flatMap(({ places }) =>
     places.map((place) => giveBack(store, checks[place] as Check, figures[place] as RuleDecision)),
   )
@@ -70,6 +76,7 @@ function inOrder(shares: readonly Pick<SlotShare, 'places'>[], answers: readonly
   return figures
 }
 
-function isAllowed({ allowed }: RuleDecision): boolean {
-  return allowed
+/** Whether the request is admitted: by every check that is enforced. */
+function passesAll(checks: readonly Check[], figures: readonly RuleDecision[]): boolean {
+  return figures.every(({ allowed }, i) => allowed || checks[i]?.rule.shadow === true)
 }
