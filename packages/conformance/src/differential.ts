@@ -32,13 +32,13 @@ export async function compare(sequence: Sequence, open: OpenStore, count = { all
     agree(i, step, now, 'memory', isDecision(ours) ? figuresOf(ours) : ours, 'the oracle', expected)
     if (!isDecision(ours)) continue
     count[ours.allowed ? 'allowed' : 'refused']++
-    if (step.op === 'limit') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
+    if (step.op !== 'peek') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
   }
 }
 
 /** True where the step asks for what none of the rules has. */
 function isIdle({ op }: SequenceStep, matching: readonly OracleCheck[]): boolean {
-  if (op === 'limit' || op === 'peek' || op === 'reset') return false
+  if (op === 'limit' || op === 'peek' || op === 'reserve' || op === 'reset') return false
   if (op === 'refund') return matching.some(({ rule }) => isConcurrency(rule))
   if (op === 'renew' || op === 'release') return !matching.some(({ rule }) => isConcurrency(rule))
   return matching.length === 0
@@ -50,7 +50,7 @@ async function take(
   matching: readonly OracleCheck[],
   past: Decision[],
 ): Promise<unknown> {
-  const { op, cost, id, duration } = step
+  const { op, cost, id, duration, expiresIn } = step
   const descriptor = step.descriptor as Record<string, string>
   const rule = one(matching, step)?.rule.name as string
   if (op === 'reset') return gate.reset(descriptor)
@@ -63,9 +63,11 @@ async function take(
     const decision = step.of === undefined ? undefined : past[step.of]
     return [...(await gate.refund(descriptor, { cost, ...(decision && { decision }) }))]
   }
-  const decision = await gate[op](descriptor, { cost, id })
+  if (op === 'settle') return gate.settle(descriptor, id, { cost }).catch((error) => ({ error: error.code }))
+  const reserved = { cost: Math.max(1, cost), id, expiresIn }
+  const decision = op === 'reserve' ? gate.reserve(descriptor, reserved) : gate[op](descriptor, { cost, id })
   // A request that no rule matches is decided without the store.
-  return decision.rule === null ? { ...decision, at: 0 } : decision
+  return (await decision).rule === null ? { ...(await decision), at: 0 } : decision
 }
 
 /** The oracle's answer, with its own way of matching rules and naming counters. */
@@ -76,10 +78,12 @@ function ask(
   past: Decision[],
   now: number,
 ): unknown {
-  const { op, cost, id, duration } = step
+  const { op, cost, id, duration, expiresIn } = step
   const meant = one(matching, step)
   if (op === 'limit' || op === 'peek')
     return oracle.decide(matching, op === 'limit' ? 'consume' : 'peek', cost, now, id)
+  if (op === 'reserve') return oracle.reserve(matching, Math.max(1, cost), now, id, expiresIn)
+  if (op === 'settle') return settle(oracle, matching, cost, now, id)
   if (op === 'refund') {
     const decision = step.of === undefined ? undefined : past[step.of]
     return matching.map((check) => [check.rule.name, refund(oracle, check, cost, decision, now)])
@@ -101,6 +105,12 @@ function refund(oracle: RequestOracle, check: OracleCheck, cost: number, decisio
   if (decision === undefined) return oracle.refund(check, cost, now, undefined)
   const figures = decision.allowed ? decision.rules.find(({ rule }) => rule === check.rule.name) : undefined
   return figures === undefined ? 0 : oracle.refund(check, cost, now, { at: figures.at, id: decision.id ?? undefined })
+}
+
+function settle(oracle: RequestOracle, matching: readonly OracleCheck[], cost: number, now: number, id: string) {
+  const rules = matching.map((check) => ({ rule: check.rule.name, ...oracle.settle(check, cost, now, id) }))
+  if (rules.some((rule) => 'error' in rule)) return { error: 'ERR_INVALID_COST' }
+  return { settled: rules.some((rule) => 'settled' in rule && rule.settled), rules }
 }
 
 function checksOf(rules: readonly RuleOptions[], { descriptor }: SequenceStep): OracleCheck[] {
@@ -132,7 +142,7 @@ function agree(i: number, step: SequenceStep, now: number, a: string, left: unkn
 }
 
 function isDecision(answer: unknown): answer is Decision {
-  return typeof answer === 'object' && answer !== null && 'rules' in answer
+  return typeof answer === 'object' && answer !== null && 'allowed' in answer
 }
 
 /** How a request is taken apart in a cluster is the store's own affair. */

@@ -13,6 +13,8 @@ export type OperationName =
   | 'peek'
   | 'reset'
   | 'refund'
+  | 'reserve'
+  | 'settle'
   | 'block'
   | 'unblock'
   | 'renew'
@@ -32,6 +34,8 @@ export interface SequenceStep {
   readonly of: number | undefined
   /** A block: for so many ms, or for ever. */
   readonly duration: number | 'forever'
+  /** A reservation: how long it can be settled, ms. */
+  readonly expiresIn: number
 }
 
 /** Rules, and requests against them in order. */
@@ -91,6 +95,8 @@ const operation = fc.oneof(
   { weight: 60, arbitrary: fc.constant('limit' as const) },
   { weight: 8, arbitrary: fc.constant('peek' as const) },
   { weight: 6, arbitrary: fc.constant('refund' as const) },
+  // Some reservations are never settled, as where their holder was killed, and some twice.
+  { weight: 12, arbitrary: fc.constantFrom('reserve' as const, 'settle' as const) },
   { weight: 2, arbitrary: fc.constantFrom('renew' as const, 'release' as const, 'entries' as const) },
   { weight: 1, arbitrary: fc.constantFrom('reset' as const, 'block' as const, 'unblock' as const) },
 )
@@ -104,6 +110,7 @@ const particulars = {
   rule: fc.nat(4),
   of: fc.oneof(fc.constant(undefined), fc.nat(5)),
   duration: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 80 }) }, fc.constant('forever' as const)),
+  expiresIn: fc.oneof(fc.integer({ min: 1, max: 80 }), fc.constant(600_000), fc.constant(366 * 86_400_000)),
 }
 
 const cost = fc.oneof(
@@ -124,6 +131,7 @@ const steadyStep = fc.record({
   op: fc.oneof(
     { weight: 40, arbitrary: fc.constant('limit' as const) },
     { weight: 1, arbitrary: fc.constantFrom('peek' as const, 'refund' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('reserve' as const, 'settle' as const) },
   ),
   cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 }) }),
   descriptor: fc.constant({ user: 'u1', route: '/a' }),

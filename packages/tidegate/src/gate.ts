@@ -20,6 +20,13 @@ import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
+import {
+  actualCostOf,
+  type GateSettlement,
+  type ReserveOptions,
+  reservationOf,
+  type SettleOptions,
+} from './reservation.ts'
 import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
 import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
@@ -72,6 +79,25 @@ export interface Gate {
    * @returns the cost that each rule was given back, by name
    */
   refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
+  /**
+   * Decides as `limit`, for a request whose cost is not known yet: every rule that matches is charged `cost` at once, or
+   * none is, and `settle` puts the actual cost in its place. A rule in which the id has a live reservation already is
+   * charged nothing. What expires unsettled stays charged.
+   * @returns a decision whose `id` is the reservation's, `null` where it was refused
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
+   */
+  reserve(descriptor: Descriptor, options: ReserveOptions): Promise<Decision>
+  /**
+   * Ends the reservation of this id with its actual cost, in every rule that matches: what was too much is given back,
+   * as by `refund`; what was too little is charged now, even past the limit. Each rule by itself, so that one can fail
+   * alone; settling again changes nothing where it had been settled.
+   * @param descriptor that of the reservation
+   * @throws TidegateError (rejects), once all rules have been asked, as `limit`; `ERR_INVALID_COST` also where a key would
+   * have used more than 4,294,967,295
+   */
+  settle(descriptor: Descriptor, id: string, options: SettleOptions): Promise<GateSettlement>
+  /** Ends a reservation that has come to nothing: `settle` with a cost of 0. */
+  cancel(descriptor: Descriptor, id: string): Promise<GateSettlement>
   /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
   release(descriptor: Descriptor, id: string): Promise<boolean>
   /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
@@ -88,7 +114,7 @@ export interface Gate {
   block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
   /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
   unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
-  /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
+  /** Forgets the keys of this request, their reservations too, in every rule that matches it; each by itself, so that one can fail alone. */
   reset(descriptor: Descriptor): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
   skipped(): ReadonlyMap<string, number>
@@ -164,6 +190,31 @@ class RuleGate implements Gate {
       }),
     )
     return new Map(given)
+  }
+
+  async reserve(descriptor: Descriptor, options: ReserveOptions): Promise<Decision> {
+    const { cost, id, expiresInMs } = reservationOf(options)
+    const checks = this.#matching(descriptor, 'consume').map(({ rule, key }) => ({ rule, key, cost, id }))
+    const figures = checks.length === 0 ? [] : await this.#store.reserve(checks, expiresInMs)
+    const decision = this.#answer(checks, figures)
+    return { ...decision, id: decision.allowed ? id : null }
+  }
+
+  async settle(descriptor: Descriptor, id: string, options: SettleOptions): Promise<GateSettlement> {
+    checkId(id)
+    const cost = actualCostOf(options)
+    const settling = this.#matching(descriptor).map(async (counter) => {
+      const settlement = await this.#given(counter, this.#store.settle(counter.rule, counter.key, id, cost))
+      return { rule: counter.rule.name, ...settlement }
+    })
+    // One that fails is told once the others are done, so that nothing goes on behind the caller's back.
+    await Promise.allSettled(settling)
+    const rules = await Promise.all(settling)
+    return { settled: rules.some(({ settled }) => settled), rules }
+  }
+
+  cancel(descriptor: Descriptor, id: string): Promise<GateSettlement> {
+    return this.settle(descriptor, id, { cost: 0 })
   }
 
   async release(descriptor: Descriptor, id: string): Promise<boolean> {

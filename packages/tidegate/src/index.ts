@@ -13,6 +13,7 @@ export type { CompiledCondition, Condition } from './matching/condition.ts'
 export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
+export type { GateSettlement, ReserveOptions, Settlement, SettleOptions } from './reservation.ts'
 export type { Rule, RuleOptions } from './rule.ts'
 export {
   type MemoryStore,

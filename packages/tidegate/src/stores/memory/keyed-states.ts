@@ -10,6 +10,7 @@ import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
 import { leastNeeded } from './eviction.ts'
+import { Reservations } from './reservations.ts'
 import type { Place, Table } from './table.ts'
 
 /** How many keys each new key looks at for one that no longer counts. */
@@ -63,7 +64,8 @@ export class KeyedStates {
     }
     if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
     const algorithm = this.#algorithms[rule.algorithm]
-    const table: Table = { rule, algorithm, states: new Map<string, number>(), blocks: undefined }
+    const states = new Map<string, number>()
+    const table: Table = { rule, algorithm, states, blocks: undefined, reservations: undefined }
     this.#tables.set(rule.id, table)
     return table
   }
@@ -74,6 +76,14 @@ export class KeyedStates {
     this.#tables.set(table.rule.id, table)
     table.blocks ??= new Blocks(this.#maxKeys)
     return table.blocks
+  }
+
+  /** Where it is written down what is reserved of the rule. */
+  reservationsOf(table: Table): Reservations {
+    // Whoever asks may have held on to a table that has been dropped since.
+    this.#tables.set(table.rule.id, table)
+    table.reservations ??= new Reservations(this.#maxKeys)
+    return table.reservations
   }
 
   /** Sweeps, and makes room for `count` new keys, without taking away any that `kept` names. */
@@ -109,13 +119,14 @@ export class KeyedStates {
     for (const table of this.#tables.values()) {
       for (const name of table.states.keys()) this.delete(table, name)
       table.blocks = undefined
+      table.reservations = undefined
     }
   }
 
   /** Rules that nobody uses any more leave nothing behind. The round must not stand in one of them, and begins anew. */
   #dropEmptyTables(): void {
-    for (const [id, { states, blocks }] of this.#tables) {
-      if (states.size === 0 && (blocks === undefined || blocks.size === 0)) this.#tables.delete(id)
+    for (const [id, { states, blocks, reservations }] of this.#tables) {
+      if (states.size + (blocks?.size ?? 0) + (reservations?.size ?? 0) === 0) this.#tables.delete(id)
     }
     this.#mostTables = 2 * this.#tables.size + FEW_TABLES
     this.#cursor = this.#round()

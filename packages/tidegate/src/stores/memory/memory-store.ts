@@ -1,14 +1,16 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { RuleDecision } from '../../decision.ts'
+import { admitted, MAX_COUNT, type RuleDecision } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
+import { excessTooLarge, type Settlement, UNSETTLED } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
-import type { Check, Mode, SyncStore } from '../store.ts'
+import type { Check, Mode, Reserve, SyncStore } from '../store.ts'
 import { blocked, penalised } from './blocked-figures.ts'
 import { KeyedStates } from './keyed-states.ts'
+import type { Reservation } from './reservations.ts'
 import type { Table } from './table.ts'
 
 export interface MemoryStoreOptions {
@@ -58,6 +60,7 @@ interface Step {
 }
 
 const NONE: ReadonlySet<number> = new Set()
+const NOTHING_RESERVED: ReadonlySet<Check> = new Set()
 
 class InMemoryStore implements MemoryStore {
   readonly clock: Clock
@@ -100,15 +103,43 @@ class InMemoryStore implements MemoryStore {
     return this.decideSync(checks, mode)
   }
 
-  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+  async reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
+    const clock = this.clock()
+    const live = new Set<Check>()
+    const asked = checks.map((check) => {
+      const { rule, key, id } = check
+      if (this.#tableOf(rule).reservations?.find(joinKey(key), id, clock) === undefined) return check
+      const uncharged = { ...check, cost: 0 }
+      live.add(uncharged)
+      return uncharged
+    })
+    const figures = this.#decideAll(asked, 'consume', clock, live)
+    if (!figures.every(({ allowed }) => allowed)) return figures
+    for (const [i, check] of asked.entries()) {
+      if (live.has(check)) continue
+      const { rule, key, cost, id } = check
+      const reservation = { cost, at: (figures[i] as RuleDecision).at, until: clock + expiresInMs }
+      this.#keys.reservationsOf(this.#tableOf(rule)).add(joinKey(key), id, reservation, clock)
+    }
+    return figures
+  }
+
+  async settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
     const clock = this.clock()
     const table = this.#tableOf(rule)
     const name = joinKey(key)
-    const state = table.states.get(name)
-    if (state === undefined) return 0
-    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
-    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
-    return refunded
+    const reservation = table.reservations?.find(name, id, clock)
+    if (reservation === undefined) return UNSETTLED
+    const difference = this.#differenceOf(table, name, rule, id, reservation, cost, clock)
+    if (difference > 0) this.#chargeMore(table, name, rule, id, difference, cost, clock)
+    const of = { at: reservation.at, id }
+    const refunded = difference < 0 ? this.#giveBack(table, name, rule, -difference, clock, of) : 0
+    table.reservations?.delete(name, id)
+    return { settled: true, charged: Math.max(0, difference), refunded }
+  }
+
+  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+    return this.#giveBack(this.#tableOf(rule), joinKey(key), rule, cost, this.clock(), of)
   }
 
   async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
@@ -136,6 +167,7 @@ class InMemoryStore implements MemoryStore {
     const table = this.#tableOf(rule)
     this.#keys.delete(table, joinKey(key))
     table.blocks?.delete(joinKey(key), this.clock())
+    table.reservations?.forget(joinKey(key))
   }
 
   async ping(): Promise<void> {
@@ -152,14 +184,15 @@ class InMemoryStore implements MemoryStore {
     return { keys: this.#keys.size, evicted: this.#keys.evicted }
   }
 
-  #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
-    const steps = checks.map((check) => this.#evaluate(check, clock))
+  /** @param live those of which the same is reserved already; their cost is 0 */
+  #decideAll(checks: readonly Check[], mode: Mode, clock: number, live = NOTHING_RESERVED): RuleDecision[] {
+    const steps = checks.map((check) => this.#evaluate(check, clock, live.has(check)))
     const admitted = steps.every(({ figures }) => figures.allowed)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map((step, i) => {
       const { rule, cost, id } = checks[i] as Check
       const { table, name, state, figures } = step
-      const uncharged = !admitted && figures.allowed
+      const uncharged = !admitted && figures.allowed && cost > 0
       const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       if (mode === 'peek' || cost === 0) return answer
       table.blocks?.settle(name, clock)
@@ -176,11 +209,12 @@ class InMemoryStore implements MemoryStore {
     if (added > 0) this.#keys.makeRoom(added, clock, new Set(steps.map(({ state }) => state)))
   }
 
-  #evaluate({ rule, key, cost, id }: Check, clock: number): Step {
+  #evaluate({ rule, key, cost, id }: Check, clock: number, isLive: boolean): Step {
     const table = this.#tableOf(rule)
     const name = joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
-    const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const asked = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const figures = isLive ? admitted(rule, asked.used, asked.resetAfterMs, asked.at) : asked
     const left = table.blocks?.left(name, clock) ?? 0
     if (left > 0) {
       const uncharged = figures.allowed ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
@@ -205,6 +239,43 @@ class InMemoryStore implements MemoryStore {
   ): void {
     if (cost === 0 && !table.algorithm.unsettled(state, at)) return
     table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at, id)
+  }
+
+  /** Up to `cost`, of one admission or of the oldest ones. */
+  #giveBack(table: Table, name: string, rule: Rule, cost: number, clock: number, of: Admission | undefined): number {
+    const state = table.states.get(name)
+    if (state === undefined) return 0
+    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
+    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
+    return refunded
+  }
+
+  /** By how much an actual cost is above what was reserved or, of a lease, above what it costs by now. */
+  #differenceOf(
+    { algorithm, states }: Table,
+    name: string,
+    rule: Rule,
+    id: string,
+    reservation: Reservation,
+    cost: number,
+    clock: number,
+  ): number {
+    if (algorithm.leased === undefined) return cost - reservation.cost
+    // A lease that has ended has nothing to give back, and nothing is added to it.
+    return cost - (algorithm.leased(states.get(name) ?? UNTOUCHED, rule, id, clock) ?? cost)
+  }
+
+  /** Charges an excess past the limit: all that bounds it is what can be counted. */
+  #chargeMore(table: Table, name: string, rule: Rule, id: string, excess: number, cost: number, clock: number): void {
+    const { algorithm } = table
+    const state = table.states.get(name) ?? UNTOUCHED
+    const figures = algorithm.evaluate(state, { ...rule, limit: MAX_COUNT }, excess, clock)
+    if (!figures.allowed) throw excessTooLarge(rule.name, cost)
+    if (algorithm.raise !== undefined) algorithm.raise(state, rule, excess, clock, id)
+    else {
+      if (state === UNTOUCHED) this.#keys.makeRoom(1, clock, NONE)
+      this.#commit(table, name, state, rule, figures, excess, id)
+    }
   }
 
   #tableOf(rule: Rule): Table {

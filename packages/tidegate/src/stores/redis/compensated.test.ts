@@ -43,7 +43,8 @@ function slots(between: (phase: number, store: SlotStore) => Promise<void> = asy
       }
       return mode === 'peek' ? memory.decideSync(checks, 'peek') : uncharged(checks, 'peek')
     },
-    refund: (check, of) => {
+    canHold: () => false,
+    giveBack: (check, of) => {
       calls.push(`refund ${check.rule.name}`)
       return memory.refund(check.rule, check.key, check.cost, of)
     },

@@ -1,6 +1,6 @@
 import type { Admission } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
-import { hasLeases } from '../../rule.ts'
+import type { Rule } from '../../rule.ts'
 import type { Check, Mode } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
@@ -8,7 +8,9 @@ import type { SlotShare } from './slot-share.ts'
 /** How checks whose keys share a slot are decided in one step, and how one of them is given back. */
 export interface SlotStore {
   decide(checks: readonly Check[], mode: ScriptMode): Promise<RuleDecision[]>
-  refund(check: Check, of: Admission): Promise<number>
+  /** Whether a check of this rule can find that it holds already what it asks for, and is then charged nothing. */
+  canHold(rule: Rule): boolean
+  giveBack(check: Check, of: Admission): Promise<unknown>
 }
 
 /**
@@ -34,9 +36,9 @@ export async function decideCompensated(
     return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
   }
 
-  const [probes, live] = await Promise.all([
+  const [probes, held] = await Promise.all([
     Promise.all(ask('probe')),
-    Promise.all(checks.map((check) => isLiveLease(check, store))),
+    Promise.all(checks.map((check) => isHeld(check, store))),
   ])
   const probed = inOrder(shares, probes)
   if (!probed.every(isAllowed)) return probed
@@ -50,12 +52,12 @@ export async function decideCompensated(
   const figures = inOrder(shares, answers)
   await Promise.all(
     admitted.flatMap(({ places }) =>
-      // A lease that was held before has not been charged.
+      // What was held before has not been charged.
       places
-        .filter((place) => !live[place])
+        .filter((place) => !held[place])
         .map((place) => {
           const check = checks[place] as Check
-          return store.refund(check, { at: figures[place]?.at, id: check.id })
+          return store.giveBack(check, { at: figures[place]?.at, id: check.id })
         }),
     ),
   )
@@ -65,9 +67,9 @@ export async function decideCompensated(
   return figures
 }
 
-/** Whether the check's id is that of a lease that is held: it alone is admitted at a cost above the limit. */
-async function isLiveLease(check: Check, store: SlotStore): Promise<boolean> {
-  if (!hasLeases(check.rule)) return false
+/** Whether what the check asks for is held by its id already: that alone is admitted at a cost above the limit. */
+async function isHeld(check: Check, store: SlotStore): Promise<boolean> {
+  if (!store.canHold(check.rule)) return false
   const [figures] = await store.decide([{ ...check, cost: check.rule.limit + 1 }], 'peek-probe')
   return figures?.allowed === true
 }

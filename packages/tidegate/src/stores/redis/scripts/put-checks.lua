@@ -1,0 +1,7 @@
+-- The answers to the checks of the request.
+for i = 1, count do
+  if steps then
+--@include recall
+  end
+--@include put
+end
