@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createGate, type Decision, type Gate, memoryStore, type RuleOptions } from 'tidegate'
+import { createGate, type Decision, type Gate, type GateSettlement, memoryStore, type RuleOptions } from 'tidegate'
 import type { Clock, Store } from 'tidegate/store'
 import type { Verdict } from './oracle/counter.ts'
 import { type OracleCheck, RequestOracle } from './oracle/request-oracle.ts'
@@ -8,12 +8,26 @@ import { moved, type Sequence, type SequenceStep } from './sequence.ts'
 /** Opens a store with nothing in it that is driven by the clock. */
 export type OpenStore = (clock: Clock) => Promise<Store>
 
+/** How many requests came to what, so that a test can tell whether it has seen everything. */
+export interface Tally {
+  allowed: number
+  refused: number
+  /** Reservations settled above what was reserved, and below; and settled in vain. */
+  charged?: number
+  refunded?: number
+  unsettled?: number
+}
+
 /**
  * Takes one sequence through the memory store, the oracle and the other store, step by step.
- * @param count is told how many requests were admitted and refused
+ * @param count is told how many requests came to what
  * @throws Error at the first step on which two of them disagree in any field
  */
-export async function compare(sequence: Sequence, open: OpenStore, count = { allowed: 0, refused: 0 }): Promise<void> {
+export async function compare(
+  sequence: Sequence,
+  open: OpenStore,
+  count: Tally = { allowed: 0, refused: 0 },
+): Promise<void> {
   let now = sequence.start
   const clock = () => now
   const { rules } = sequence
@@ -30,6 +44,7 @@ export async function compare(sequence: Sequence, open: OpenStore, count = { all
     agree(i, step, now, 'memory', withoutAtomicity(ours), 'the store', withoutAtomicity(theirs))
     const expected = ask(oracle, matching, step, decisions, now)
     agree(i, step, now, 'memory', isDecision(ours) ? figuresOf(ours) : ours, 'the oracle', expected)
+    if (isSettlement(ours)) tally(count, ours)
     if (!isDecision(ours)) continue
     count[ours.allowed ? 'allowed' : 'refused']++
     if (step.op !== 'peek') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
@@ -143,6 +158,18 @@ function agree(i: number, step: SequenceStep, now: number, a: string, left: unkn
 
 function isDecision(answer: unknown): answer is Decision {
   return typeof answer === 'object' && answer !== null && 'allowed' in answer
+}
+
+function isSettlement(answer: unknown): answer is GateSettlement {
+  return typeof answer === 'object' && answer !== null && 'settled' in answer
+}
+
+function tally(count: Tally, { rules }: GateSettlement): void {
+  for (const { settled, charged, refunded } of rules) {
+    if (charged > 0) count.charged = (count.charged ?? 0) + 1
+    if (refunded > 0) count.refunded = (count.refunded ?? 0) + 1
+    if (!settled) count.unsettled = (count.unsettled ?? 0) + 1
+  }
 }
 
 /** How a request is taken apart in a cluster is the store's own affair. */

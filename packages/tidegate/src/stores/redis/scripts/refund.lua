@@ -16,10 +16,6 @@ local oldest_first = not time and id == ''
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
 local total, length, small, newest, tail, before, oldest, expiry
 --@include own-state
--- A fixed window is given back without asking for another one, which the client has perhaps not sent.
-if algorithm ~= 4 then
---@include evaluate
-end
 --@include give-back
 if failed then return redis.error_reply(failed) end
 --@include keep-block

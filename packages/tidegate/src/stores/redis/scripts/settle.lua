@@ -27,13 +27,13 @@ local cost, limit = math.max(0, -amount), MOST
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
 local total, length, small, newest, tail, before, oldest, expiry
 --@include own-state
-if algorithm ~= 4 or amount < 0 then
---@include evaluate
-end
-if algorithm == 6 and not failed then
+if algorithm == 6 then
+--@include ../../../algorithms/concurrency/concurrency
   -- A lease says itself what it costs by now. One that has ended has nothing to give back, and nothing is added to it.
-  amount = found and -(redis.call('ZSCORE', key, '#' .. id) or -1) - actual or 0
+  if not failed then amount = found and -(redis.call('ZSCORE', key, '#' .. id) or -1) - actual or 0 end
   allowed = used - amount <= limit
+elseif amount < 0 then
+--@include evaluate
 end
 if failed == OUT_OF_RANGE then return { now, -2, 0, 0 } end
 if amount < 0 and not failed then
