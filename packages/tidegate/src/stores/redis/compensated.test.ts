@@ -93,6 +93,23 @@ describe('a request whose checks lie in several slots', () => {
     expect(used()).toEqual([0, 2, 0])
   })
 
+  // The kind of fault: what the same id had reserved before is given back by an attempt that was charged nothing for it.
+  test('gives back nothing of what it held before', async () => {
+    const { store, checks, calls, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    const holding: SlotStore = {
+      ...store,
+      canHold: ({ name }) => name !== 'b',
+      decide: (share, mode) =>
+        mode === 'peek-probe' && share[0]?.rule.name === 'a'
+          ? memory.decide([{ ...(share[0] as Check), cost: 0 }], 'peek')
+          : store.decide(share, mode),
+    }
+    await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', holding)
+    expect(calls.filter((call) => call.startsWith('refund'))).toEqual(['refund c'])
+  })
+
   test('that fails in one slot is given back by the others, and the failure is told', async () => {
     const { store, checks, used } = slots(async (phase) => {
       if (phase === 2) throw new Error('gone')
