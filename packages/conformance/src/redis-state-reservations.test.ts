@@ -67,7 +67,7 @@ describeRedis('reservations in Redis', (redis) => {
   })
 
   test('a refusal, a second reservation of the same id and settling nothing write nothing', async () => {
-    const limiter = open({ limit: 9, algorithm: 'concurrency' })
+    const limiter = open({ limit: 9, algorithm: 'sliding-log' })
     await limiter.reserve('k', { cost: 10 })
     await limiter.settle('k', 'a', { cost: 5 })
     expect(await redis.client.dbsize()).toBe(0)

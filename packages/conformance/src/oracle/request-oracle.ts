@@ -32,7 +32,10 @@ export class RequestOracle {
 
   /** Checks whose reservation is live pass, unless they are blocked; the others are decided as by `decide`. */
   reserve(checks: readonly OracleCheck[], cost: number, clock: number, id: string, expiresIn: number): Verdict[] {
-    const isLive = checks.map(({ counter }) => this.#reservations.find(counter, id, clock) !== undefined)
+    // Whether a lease is held is for the lease to say.
+    const isLive = checks.map(({ rule, counter }) => {
+      return rule.algorithm !== 'concurrency' && this.#reservations.find(counter, id, clock) !== undefined
+    })
     const counters = checks.map((check) => this.of(check))
     const passes = counters.map((counter, i) =>
       isLive[i] ? !counter.isBlocked(clock) : counter.admits(cost, clock, id),

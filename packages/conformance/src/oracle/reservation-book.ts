@@ -16,9 +16,10 @@ export class ReservationBook {
     return this.#of(counter).find((one) => one.id === id && clock < one.until)
   }
 
-  /** Adds one; the counter's others that have expired by now are forgotten. */
+  /** Adds one in the place of that of its id; the counter's others that have expired by now are forgotten. */
   add(counter: string, reservation: BookedReservation, clock: number): void {
-    this.#booked.set(counter, [...this.#of(counter).filter(({ until }) => clock < until), reservation])
+    const others = this.#of(counter).filter(({ id, until }) => clock < until && id !== reservation.id)
+    this.#booked.set(counter, [...others, reservation])
   }
 
   remove(counter: string, id: string): void {

@@ -44,7 +44,8 @@ export interface Store {
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
   /**
    * Decides as `decide`, and where the request is admitted remembers for so many ms from now, by key and id, what each
-   * check has charged. A check whose reservation is live already is admitted, unless blocked, and charged nothing.
+   * check has charged. A check whose reservation is live already is admitted, unless blocked, and charged nothing; of
+   * `concurrency`, one whose lease is live, which is renewed.
    */
   reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]>
   /**

@@ -108,7 +108,9 @@ class InMemoryStore implements MemoryStore {
     const live = new Set<Check>()
     const asked = checks.map((check) => {
       const { rule, key, id } = check
-      if (this.#tableOf(rule).reservations?.find(joinKey(key), id, clock) === undefined) return check
+      const { algorithm, reservations } = this.#tableOf(rule)
+      // Whether a lease is held is for the lease to say, which can have ended before its reservation.
+      if (algorithm.leased !== undefined || reservations?.find(joinKey(key), id, clock) === undefined) return check
       const uncharged = { ...check, cost: 0 }
       live.add(uncharged)
       return uncharged

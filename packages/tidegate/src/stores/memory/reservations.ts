@@ -48,15 +48,15 @@ export class Reservations {
     return found !== undefined && clock < found.until ? found : undefined
   }
 
-  /** Adds one, and forgets what has expired of its key, as reserve.lua does. */
+  /** Adds one, or puts it in the place of that of its id, and forgets what has expired of its key, as reserve.lua does. */
   add(name: string, id: string, reservation: Reservation, clock: number): void {
     this.#forgetExpired(name, clock)
     if (this.#size >= FEW || this.#size >= this.#most) this.#makeRoom(clock)
     const reserved: Reserved = this.#keys.get(name) ?? { byId: new Map(), soonest: Number.POSITIVE_INFINITY }
     this.#keys.set(name, reserved)
+    if (!reserved.byId.has(id)) this.#size++
     reserved.byId.set(id, reservation)
     reserved.soonest = Math.min(reserved.soonest, reservation.until)
-    this.#size++
   }
 
   delete(name: string, id: string): void {

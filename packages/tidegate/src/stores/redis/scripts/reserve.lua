@@ -1,7 +1,8 @@
 --[[
   Decides one request and, where it is admitted, reserves what it has charged: for each check it is written down what was
   charged and when, so that settle.lua can put the actual cost in its place. A check whose reservation is live already is
-  admitted whatever has been used, and charged nothing; unless its key is blocked.
+  admitted whatever has been used, and charged nothing; unless its key is blocked. Of a lease that is for the lease to say,
+  which can have ended before; both are renewed.
 
   KEYS     one key for each check
   ARGV     as in decide.lua, for one request in which each check has the id of the reservation; behind the operations
@@ -27,7 +28,7 @@ repeat
 --@include next-operation
   local expires = attempt('ZSCORE', key .. ':reserved', '=' .. id)
   local unreadable = type(expires) == 'table' and expires.err or nil
-  live[count] = not unreadable and expires and now < tonumber(expires)
+  live[count] = algorithm ~= 6 and not unreadable and expires and now < tonumber(expires)
   if live[count] then cost = 0 end
 --@include evaluate-check
   failed = failed or unreadable
