@@ -60,7 +60,6 @@ interface Step {
 }
 
 const NONE: ReadonlySet<number> = new Set()
-const NOTHING_RESERVED: ReadonlySet<Check> = new Set()
 
 class InMemoryStore implements MemoryStore {
   readonly clock: Clock
@@ -105,21 +104,16 @@ class InMemoryStore implements MemoryStore {
 
   async reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
     const clock = this.clock()
-    const live = new Set<Check>()
-    const asked = checks.map((check) => {
-      const { rule, key, id } = check
+    const live = checks.map(({ rule, key, id }) => {
       const { algorithm, reservations } = this.#tableOf(rule)
       // Whether a lease is held is for the lease to say, which can have ended before its reservation.
-      if (algorithm.leased !== undefined || reservations?.find(joinKey(key), id, clock) === undefined) return check
-      const uncharged = { ...check, cost: 0 }
-      live.add(uncharged)
-      return uncharged
+      return algorithm.leased === undefined && reservations?.find(joinKey(key), id, clock) !== undefined
     })
+    const asked = checks.map((check, i) => (live[i] ? { ...check, cost: 0 } : check))
     const figures = this.#decideAll(asked, 'consume', clock, live)
     if (!figures.every(({ allowed }) => allowed)) return figures
-    for (const [i, check] of asked.entries()) {
-      if (live.has(check)) continue
-      const { rule, key, cost, id } = check
+    for (const [i, { rule, key, cost, id }] of checks.entries()) {
+      if (live[i]) continue
       const reservation = { cost, at: (figures[i] as RuleDecision).at, until: clock + expiresInMs }
       this.#keys.reservationsOf(this.#tableOf(rule)).add(joinKey(key), id, reservation, clock)
     }
@@ -186,9 +180,9 @@ class InMemoryStore implements MemoryStore {
     return { keys: this.#keys.size, evicted: this.#keys.evicted }
   }
 
-  /** @param live those of which the same is reserved already; their cost is 0 */
-  #decideAll(checks: readonly Check[], mode: Mode, clock: number, live = NOTHING_RESERVED): RuleDecision[] {
-    const steps = checks.map((check) => this.#evaluate(check, clock, live.has(check)))
+  /** @param live which of them are reserved already; their cost is 0 */
+  #decideAll(checks: readonly Check[], mode: Mode, clock: number, live?: readonly boolean[]): RuleDecision[] {
+    const steps = checks.map((check, i) => this.#evaluate(check, clock, live?.[i] === true))
     const admitted = steps.every(({ figures }) => figures.allowed)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map((step, i) => {
