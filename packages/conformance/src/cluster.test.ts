@@ -122,6 +122,39 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
           }
         })
 
+        test('a reservation over two slots is compensated and settled in each; a refused one leaves neither charge nor trace', async () => {
+          await cluster.flush()
+          const store = redisStore(opened.client)
+          const rules = [
+            { name: 'tokens', key: ['user'], limit: 10, window: '1h' },
+            { name: 'route', key: ['route'], limit: 12, window: '1h' },
+          ]
+          const gate = createGate({ store, rules })
+          const [u, v] = [
+            { user: 'u', route: '/a' },
+            { user: 'v', route: '/a' },
+          ]
+          expect(await gate.reserve(u, { cost: 8, id: 'a' })).toMatchObject({
+            atomicity: 'compensated',
+            rules: [{ used: 8 }, { used: 8 }],
+          })
+          expect(await gate.reserve(u, { cost: 8, id: 'a' })).toMatchObject({
+            allowed: true,
+            rules: [{ used: 8 }, { used: 8 }],
+          })
+          // Together they fit into their own keys, and not into that of the route: one of two must give back.
+          const racing = await Promise.all(
+            ['v', 'w'].map((user) => gate.reserve({ user, route: '/a' }, { cost: 3, id: user })),
+          )
+          expect(racing.filter(({ allowed }) => allowed).length).toBeLessThanOrEqual(1)
+          await Promise.all(['v', 'w'].map((user) => gate.cancel({ user, route: '/a' }, user)))
+          expect(await gate.settle(u, 'a', { cost: 13 })).toMatchObject({ rules: [{ charged: 5 }, { charged: 5 }] })
+          expect(await gate.peek(u, { cost: 0 })).toMatchObject({ rules: [{ used: 13 }, { used: 13 }] })
+          expect(await gate.peek(v, { cost: 0 })).toMatchObject({ rules: [{ used: 0 }, { used: 13 }] })
+          const left = await Promise.all(cluster.nodes.map(({ admin }) => admin.keys('*:reserved')))
+          expect(left.flat()).toEqual([])
+        })
+
         test('a slot dimension brings the rules of one tenant into one step', async () => {
           const store = redisStore(opened.client)
           const rules = [

@@ -14,6 +14,8 @@ export type OperationName =
   | 'peek'
   | 'reset'
   | 'refund'
+  | 'reserve'
+  | 'settle'
   | 'block'
   | 'unblock'
   | 'renew'
@@ -33,6 +35,8 @@ export interface SequenceStep {
   readonly of: number | undefined
   /** A block: for so many ms, or for ever. */
   readonly duration: number | 'forever'
+  /** A reservation: how long it can be settled, ms. */
+  readonly expiresIn: number
 }
 
 /** Rules, and requests against them in order. */
@@ -102,6 +106,8 @@ const operation = fc.oneof(
   { weight: 60, arbitrary: fc.constant('limit' as const) },
   { weight: 8, arbitrary: fc.constant('peek' as const) },
   { weight: 6, arbitrary: fc.constant('refund' as const) },
+  // Some reservations are never settled, as where their holder was killed, and some twice.
+  { weight: 12, arbitrary: fc.constantFrom('reserve' as const, 'settle' as const) },
   { weight: 2, arbitrary: fc.constantFrom('renew' as const, 'release' as const, 'entries' as const) },
   { weight: 1, arbitrary: fc.constantFrom('reset' as const, 'block' as const, 'unblock' as const) },
 )
@@ -115,6 +121,7 @@ const particulars = {
   rule: fc.nat(4),
   of: fc.oneof(fc.constant(undefined), fc.nat(5)),
   duration: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 80 }) }, fc.constant('forever' as const)),
+  expiresIn: fc.oneof(fc.integer({ min: 1, max: 80 }), fc.constant(600_000), fc.constant(366 * 86_400_000)),
 }
 
 const cost = fc.oneof(
@@ -141,6 +148,7 @@ const steadyStep = fc.record({
   op: fc.oneof(
     { weight: 40, arbitrary: fc.constant('limit' as const) },
     { weight: 1, arbitrary: fc.constantFrom('peek' as const, 'refund' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('reserve' as const, 'settle' as const) },
   ),
   cost: fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 }) }),
   descriptor: fc.constant({ user: 'u1', route: '/a' }),
@@ -148,6 +156,33 @@ const steadyStep = fc.record({
 })
 
 const start = fc.constantFrom(0, 100_000, 1_700_000_000_000)
+
+/** Reservations above all: settled early, late, twice or never, above and below what was reserved. */
+const reservingStep = fc.record({
+  move: wildMove,
+  op: fc.oneof(
+    { weight: 40, arbitrary: fc.constant('reserve' as const) },
+    { weight: 40, arbitrary: fc.constant('settle' as const) },
+    { weight: 20, arbitrary: fc.constantFrom('limit' as const, 'peek' as const, 'refund' as const) },
+    { weight: 4, arbitrary: fc.constantFrom('renew' as const, 'release' as const, 'entries' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('reset' as const, 'block' as const, 'unblock' as const) },
+  ),
+  cost: fc.oneof(
+    { weight: 30, arbitrary: fc.integer({ min: 0, max: 9 }) },
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 300 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 2 ** 31, max: 2 ** 32 - 1 }) },
+  ),
+  descriptor: fc.constantFrom({ user: 'u1', route: '/a' }, { user: 'u2', route: '/a' }, { user: 'u1', route: '/b' }),
+  ...particulars,
+  id: fc.constantFrom('i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6', 'i7'),
+})
+
+/** Random rules of one algorithm, and reservations of them. */
+export function reservingSequences(longest: number, algorithm: AlgorithmSpelling): fc.Arbitrary<Sequence> {
+  const rules = rulesOf(fc.oneof(randomLimits[algorithm], steadyLimits[algorithm]), 3)
+  const steps = fc.array(reservingStep, { minLength: 1, maxLength: longest, size: 'max' })
+  return fc.record({ rules, start, calendarTime, steps }).map(fromItsCalendar)
+}
 
 /**
  * Random rules and requests.
@@ -163,10 +198,13 @@ export function sequences(longest: number, algorithm?: AlgorithmSpelling): fc.Ar
       fc.record({ rules: rulesOf(among(randomLimits), 5), start, calendarTime, steps: fc.array(wildStep, size) }),
       fc.record({ rules: rulesOf(among(steadyLimits), 2), start, calendarTime, steps: fc.array(steadyStep, size) }),
     )
-    .map(({ calendarTime, ...sequence }) => {
-      const isOfCalendar = sequence.rules.some(({ timeZone }) => timeZone !== undefined)
-      return isOfCalendar ? { ...sequence, start: calendarTime } : sequence
-    })
+    .map(fromItsCalendar)
+}
+
+/** Where a rule counts by a time zone the sequence starts at a time that matters there. */
+function fromItsCalendar({ calendarTime, ...sequence }: Sequence & { calendarTime: number }): Sequence {
+  const isOfCalendar = sequence.rules.some(({ timeZone }) => timeZone !== undefined)
+  return isOfCalendar ? { ...sequence, start: calendarTime } : sequence
 }
 
 /** The clock after a move; never before the epoch. */

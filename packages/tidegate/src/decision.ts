@@ -49,7 +49,10 @@ export interface Decision extends Omit<RuleDecision, 'rule' | 'shadow' | 'unlimi
   /** Each matching rule's own figures, in the order of the rules; where a dimension is missing, of those alone that need no store. */
   readonly rules: readonly RuleDecision[]
   readonly source: Source
-  /** The request's id, where one of its rules keeps it: the lease of a `concurrency` rule, the entry of a `sliding-log`. */
+  /**
+   * The request's id, where one of its rules keeps it: the lease of a `concurrency` rule, the entry of a `sliding-log`. Of
+   * a reservation its id, whatever the rules; `null` where it was refused.
+   */
   readonly id: string | null
   readonly atomicity: Atomicity
   /** A fingerprint of the rules that decided; the same wherever the same rules are loaded. */

@@ -9,10 +9,10 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from './decision.ts'
-import type { Descriptor } from './descriptor.ts'
+import { type Descriptor, valueIn } from './descriptor.ts'
 import type { DescriptorOf, DimensionsOf, WithoutOthers } from './dimensions.ts'
 import type { Duration } from './duration.ts'
-import { invalid, TidegateError } from './errors.ts'
+import { invalid, memberOf, TidegateError } from './errors.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, type Question, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
@@ -21,6 +21,13 @@ import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
 import { type Applied, allFigures, type Counter } from './request-rules.ts'
+import {
+  actualCostOf,
+  type GateSettlement,
+  type ReserveOptions,
+  reservationOf,
+  type SettleOptions,
+} from './reservation.ts'
 import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from './rule.ts'
 import type { RuleChanges } from './rule-changes.ts'
 import { type Placement, RuleSet } from './rule-set.ts'
@@ -93,6 +100,26 @@ export interface Gate<Request = Descriptor> {
    * @returns the cost that each rule was given back, by name
    */
   refund(descriptor: Request, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
+  /**
+   * Decides as `limit`, for a request whose cost is not known yet: every rule that matches is charged `cost` at once, or
+   * none is, and `settle` puts the actual cost in its place. A rule in which the id has a live reservation already is
+   * charged nothing. What expires unsettled stays charged. One in shadow that would refuse reserves nothing.
+   * @returns a decision whose `id` is the reservation's, `null` where it was refused
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
+   */
+  reserve(descriptor: Request, options: ReserveOptions): Promise<Decision>
+  /**
+   * Ends the reservation of this id with its actual cost, in every rule that matches: what was too much is given back,
+   * as by `refund`; what was too little is charged now, even past the limit. Each rule by itself, so that one can fail
+   * alone; settling again changes nothing where it had been settled.
+   * @param descriptor that of the reservation; a rule that takes its cost from a dimension is settled at the value that is
+   *   there now, and at `cost` where there is none
+   * @throws TidegateError (rejects), once all rules have been asked, as `limit`; `ERR_INVALID_COST` also where a key would
+   * have used more than 4,294,967,295
+   */
+  settle(descriptor: Request, id: string, options: SettleOptions): Promise<GateSettlement>
+  /** Ends a reservation that has come to nothing: as `settle` with a cost of 0 for every rule. */
+  cancel(descriptor: Request, id: string): Promise<GateSettlement>
   /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
   release(descriptor: Request, id: string): Promise<boolean>
   /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
@@ -109,7 +136,7 @@ export interface Gate<Request = Descriptor> {
   block(descriptor: Request, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
   /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
   unblock(descriptor: Request, options?: { rule?: string }): Promise<boolean>
-  /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
+  /** Forgets the keys of this request, their reservations too, in every rule that matches it; each by itself, so that one can fail alone. */
   reset(descriptor: Request): Promise<void>
   /** How many requests passed each rule by (peeks aside) because a dimension was missing; of rules that are there. */
   skipped(): ReadonlyMap<string, number>
@@ -219,6 +246,39 @@ class RuleGate implements Gate {
       }),
     )
     return new Map(given)
+  }
+
+  async reserve(descriptor: Descriptor, options: ReserveOptions): Promise<Decision> {
+    const { cost, id, expiresInMs } = reservationOf(options)
+    const asked = this.#ask(descriptor, { cost, id }, 'consume')
+    const checks = asked.checks.map((check) => ({ ...ensureReservable(check), id }))
+    const figures = checks.length === 0 ? [] : await this.#store.reserve(checks, expiresInMs)
+    const decision = this.#answer({ ...asked, checks }, figures)
+    return { ...decision, id: decision.allowed ? id : null }
+  }
+
+  async settle(descriptor: Descriptor, id: string, options: SettleOptions): Promise<GateSettlement> {
+    const cost = actualCostOf(options)
+    return this.#settle(descriptor, id, ({ rule, cost: own }) => {
+      const isGiven = rule.cost !== undefined && valueIn(descriptor, rule.cost) !== undefined
+      return isGiven ? (own ?? cost) : cost
+    })
+  }
+
+  async cancel(descriptor: Descriptor, id: string): Promise<GateSettlement> {
+    return this.#settle(descriptor, id, () => 0)
+  }
+
+  async #settle(descriptor: Descriptor, id: string, costOf: (counter: Counter) => number): Promise<GateSettlement> {
+    checkId(id)
+    const settling = this.#matching(descriptor).map(async (counter) => {
+      const settlement = await this.#given(counter, this.#store.settle(counter.rule, counter.key, id, costOf(counter)))
+      return { rule: counter.rule.name, ...settlement }
+    })
+    // One that fails is told once the others are done, so that nothing goes on behind the caller's back.
+    await Promise.allSettled(settling)
+    const rules = await Promise.all(settling)
+    return { settled: rules.some(({ settled }) => settled), rules }
   }
 
   async release(descriptor: Descriptor, id: string): Promise<boolean> {
@@ -337,6 +397,13 @@ class RuleGate implements Gate {
     if (this.#closed) throw closedError()
     return this.#set.counters(descriptor)
   }
+}
+
+/** A cost of 0 never writes: it could not be remembered. @throws TidegateError `ERR_INVALID_COST` */
+function ensureReservable(check: Check): Check {
+  if (check.cost > 0) return check
+  const expected = 'a decimal whole number from 1 to 4,294,967,295, because it is the cost of a reservation'
+  throw invalid('ERR_INVALID_COST', memberOf('descriptor', check.rule.cost ?? 'cost'), expected, '0')
 }
 
 function closedError(): TidegateError {

@@ -18,6 +18,7 @@ export type { OverrideOptions } from './override.ts'
 export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
+export type { GateSettlement, ReserveOptions, Settlement, SettleOptions } from './reservation.ts'
 export type { Rule, RuleOptions } from './rule.ts'
 export type { RuleChange, RuleChanges } from './rule-changes.ts'
 export {

@@ -60,6 +60,22 @@ export class BlockedCounter implements Counter {
     return this.#counter.refund(cost, clock, of)
   }
 
+  /** An excess above a reservation, which is charged whatever has been used, and behind a block. */
+  charge(cost: number, clock: number, id: string): void {
+    this.#counter.comeRight(clock)
+    if (this.#counter.raise === undefined) this.#counter.admit(cost, clock, id)
+    else this.#counter.raise(cost, clock, id)
+  }
+
+  /** What was reserved, which of a lease is what it costs by now; undefined where there is nothing left of it. */
+  reserved(cost: number, clock: number, id: string): number | undefined {
+    return this.#counter.leased === undefined ? cost : this.#counter.leased(clock, id)
+  }
+
+  isBlocked(clock: number): boolean {
+    return this.#left(clock) > 0
+  }
+
   renew(id: string, clock: number): boolean {
     return this.#counter.renew?.(id, clock) ?? false
   }

@@ -58,6 +58,14 @@ export class ConcurrencyCounter implements Counter {
     return cost - left
   }
 
+  leased(clock: number, id: string): number | undefined {
+    return this.entries(clock).find((lease) => lease.id === id)?.cost
+  }
+
+  raise(cost: number, clock: number, id: string): void {
+    this.#leases = this.entries(clock).map((lease) => (lease.id === id ? { ...lease, cost: lease.cost + cost } : lease))
+  }
+
   renew(id: string, clock: number): boolean {
     if (!this.#holds(id, clock)) return false
     this.comeRight(clock)

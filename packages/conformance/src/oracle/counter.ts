@@ -24,6 +24,9 @@ export interface Counter {
   comeRight(clock: number): void
   /** Gives back up to `cost`, and says how much. */
   refund(cost: number, clock: number, of: Admission | undefined): number
+  /** Of leases: what the one of this id costs, undefined where it has ended; and it costs so much more. */
+  leased?(clock: number, id: string): number | undefined
+  raise?(cost: number, clock: number, id: string): void
   renew?(id: string, clock: number): boolean
   entries?(clock: number): { at: number; id: string; cost: number }[]
 }

@@ -1,7 +1,8 @@
-import type { Admission, Mode } from 'tidegate/store'
+import type { Admission, Mode, Settlement } from 'tidegate/store'
 import { BlockedCounter } from './blocked-counter.ts'
 import type { LimitedRule, Verdict } from './counter.ts'
 import { counterOf } from './counter-of.ts'
+import { ReservationBook } from './reservation-book.ts'
 
 /** One limit of a request: the rule as it is at that step, the name of its counter, and the cost where the request's is not the rule's. */
 export interface OracleCheck {
@@ -13,6 +14,7 @@ export interface OracleCheck {
 /** Requests over several rules by brute force: all are charged, or none; of those in shadow the ones that admit it, too. */
 export class RequestOracle {
   readonly #counters = new Map<string, BlockedCounter>()
+  readonly #reservations = new ReservationBook()
 
   decide(checks: readonly OracleCheck[], mode: Mode, requested: number, clock: number, id: string): Verdict[] {
     const asked = checks.map((check) => {
@@ -32,12 +34,54 @@ export class RequestOracle {
     return verdicts
   }
 
+  /** Checks whose reservation is live pass, unless they are blocked; the others are decided as by `decide`. */
+  reserve(checks: readonly OracleCheck[], requested: number, clock: number, id: string, expiresIn: number): Verdict[] {
+    const asked = checks.map((check) => {
+      const [counter, cost] = [this.of(check), check.cost ?? requested]
+      // Whether a lease is held is for the lease to say.
+      const isLease = check.rule.algorithm === 'concurrency'
+      const isLive = !isLease && this.#reservations.find(check.counter, id, clock) !== undefined
+      const passes = isLive ? !counter.isBlocked(clock) : counter.admits(cost, clock, id)
+      return { check, counter, cost, isLive, passes }
+    })
+    const admitted = asked.every(({ passes, check }) => passes || check.rule.shadow === true)
+    const verdicts = asked.map(({ counter, cost, isLive, passes }): Verdict => {
+      const charged = isLive ? 0 : cost
+      const verdict = counter.verdict(charged, admitted && passes ? charged : 0, clock, id)
+      return isLive && passes ? { ...verdict, allowed: true, retryAfterMs: 0, reason: 'ok' } : verdict
+    })
+    for (const [i, { check, counter, cost, isLive, passes }] of asked.entries()) {
+      if (isLive) continue
+      counter.comeRight(clock)
+      if (!passes) counter.refuse(cost, clock, id)
+      if (!admitted || !passes) continue
+      counter.admit(cost, clock, id)
+      const at = verdicts[i]?.at as number
+      this.#reservations.add(check.counter, { id, cost, at, until: clock + expiresIn }, clock)
+    }
+    return verdicts
+  }
+
+  /** The actual cost in the place of what was reserved; an error where more than can be counted would be used. */
+  settle(check: OracleCheck, cost: number, clock: number, id: string): Settlement | { error: string } {
+    const reservation = this.#reservations.find(check.counter, id, clock)
+    if (reservation === undefined) return { settled: false, charged: 0, refunded: 0 }
+    const counter = this.of(check)
+    const excess = cost - (counter.reserved(reservation.cost, clock, id) ?? cost)
+    if (excess > 0 && counter.verdict(0, 0, clock, id).used + excess > 2 ** 32 - 1) return { error: 'too much' }
+    this.#reservations.remove(check.counter, id)
+    if (excess > 0) counter.charge(excess, clock, id)
+    const refunded = excess < 0 ? counter.refund(-excess, clock, { at: reservation.at, id }) : 0
+    return { settled: true, charged: Math.max(0, excess), refunded }
+  }
+
   refund(check: OracleCheck, cost: number, clock: number, of: Admission | undefined): number {
     return this.of(check).refund(cost, clock, of)
   }
 
   reset({ counter }: OracleCheck): void {
     this.#counters.delete(counter)
+    this.#reservations.forget(counter)
   }
 
   of({ rule, counter }: OracleCheck): BlockedCounter {

@@ -104,7 +104,7 @@ export class TokenBucketCounter implements Counter {
   #wait(missing: bigint, enough: (left: bigint) => boolean): number {
     const after = (ms: bigint) => enough(atLeastNothing(missing - this.#refill * ms))
     let [low, high] = [0n, 1n]
-    while (!after(high)) high *= 2n
+    while (!after(high) && high < LONGEST_MS) high *= 2n
     while (low < high) {
       const middle = (low + high) / 2n
       if (after(middle)) high = middle
@@ -131,6 +131,9 @@ export class TokenBucketCounter implements Counter {
     return this.#movements.at(-1)?.at ?? -1n
   }
 }
+
+/** 142,000 years: no longer wait is ever told. */
+const LONGEST_MS = 2n ** 52n
 
 function atLeastNothing(units: bigint): bigint {
   return units > 0n ? units : 0n

@@ -10,6 +10,7 @@ import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
+import { reserveRoutes } from './reserve-routes.ts'
 import { schemaRoute } from './schema-route.ts'
 import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
@@ -71,6 +72,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   warnOfSkips(server, options.gate)
   void server.register(limitRoutes, options)
   void server.register(refundRoutes, options)
+  void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
   void server.register(schemaRoute)

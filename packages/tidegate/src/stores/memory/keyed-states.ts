@@ -10,6 +10,7 @@ import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
 import { isKept, type Kept, leastNeeded } from './eviction.ts'
+import { Reservations } from './reservations.ts'
 import type { Place, Table } from './table.ts'
 
 /** How many keys each new key looks at for one that no longer counts. */
@@ -36,6 +37,8 @@ export class KeyedStates {
   }
   /** The blocked keys. */
   readonly blocks: Blocks
+  /** What is reserved of the keys. */
+  readonly reservations: Reservations
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
   #mostTables = FEW_TABLES
@@ -46,6 +49,7 @@ export class KeyedStates {
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
     this.blocks = new Blocks(maxKeys)
+    this.reservations = new Reservations(maxKeys)
     this.#cursor = this.#round()
   }
 

@@ -1,15 +1,17 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { RuleDecision } from '../../decision.ts'
+import { admitted, MAX_COUNT, type RuleDecision } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
+import { excessTooLarge, type Settlement, UNSETTLED } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
-import type { Check, Mode, SyncStore } from '../store.ts'
+import { type Check, type Mode, passesAll, type Reserve, type SyncStore } from '../store.ts'
 import { blocked, penalised } from './blocked-figures.ts'
 import type { Kept } from './eviction.ts'
 import { KeyedStates } from './keyed-states.ts'
+import type { Reservation } from './reservations.ts'
 import { blockName, type Table } from './table.ts'
 
 export interface MemoryStoreOptions {
@@ -101,15 +103,43 @@ class InMemoryStore implements MemoryStore {
     return this.decideSync(checks, mode)
   }
 
-  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+  async reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
+    const clock = this.clock()
+    const { reservations } = this.#keys
+    const live = checks.map(({ rule, key, id }) => {
+      const { algorithm } = this.#tableOf(rule)
+      // Whether a lease is held is for the lease to say, which can have ended before its reservation.
+      return algorithm.leased === undefined && reservations.find(blockName(rule, joinKey(key)), id, clock) !== undefined
+    })
+    const asked = checks.map((check, i) => (live[i] ? { ...check, cost: 0 } : check))
+    const figures = this.#decideAll(asked, 'consume', clock, live)
+    if (!passesAll(checks, figures)) return figures
+    for (const [i, { rule, key, cost, id }] of checks.entries()) {
+      const { allowed, at } = figures[i] as RuleDecision
+      // One in shadow can refuse what the others admit.
+      if (live[i] || !allowed) continue
+      reservations.add(blockName(rule, joinKey(key)), id, { cost, at, until: clock + expiresInMs }, clock)
+    }
+    return figures
+  }
+
+  async settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
     const clock = this.clock()
     const table = this.#tableOf(rule)
     const name = joinKey(key)
-    const state = table.states.get(name)
-    if (state === undefined) return 0
-    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
-    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
-    return refunded
+    const { reservations } = this.#keys
+    const reservation = reservations.find(blockName(rule, name), id, clock)
+    if (reservation === undefined) return UNSETTLED
+    const difference = this.#differenceOf(table, name, rule, id, reservation, cost, clock)
+    if (difference > 0) this.#chargeMore(table, name, rule, id, difference, cost, clock)
+    const of = { at: reservation.at, id }
+    const refunded = difference < 0 ? this.#giveBack(table, name, rule, -difference, clock, of) : 0
+    reservations.delete(blockName(rule, name), id)
+    return { settled: true, charged: Math.max(0, difference), refunded }
+  }
+
+  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+    return this.#giveBack(this.#tableOf(rule), joinKey(key), rule, cost, this.clock(), of)
   }
 
   async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
@@ -139,6 +169,7 @@ class InMemoryStore implements MemoryStore {
     const table = this.#tableOf(rule)
     this.#keys.delete(table, joinKey(key))
     this.#keys.blocks.delete(blockName(rule, joinKey(key)), this.clock())
+    this.#keys.reservations.forget(blockName(rule, joinKey(key)))
   }
 
   async ping(): Promise<void> {
@@ -150,6 +181,7 @@ class InMemoryStore implements MemoryStore {
     this.#rule = undefined
     this.#keys.clear()
     this.#keys.blocks.clear()
+    this.#keys.reservations.clear()
   }
 
   stats(): MemoryStoreStats {
@@ -157,15 +189,16 @@ class InMemoryStore implements MemoryStore {
     return { keys: size, evicted: evicted + blocks.evicted, blocks: blocks.size }
   }
 
-  #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
+  /** @param live which of them are reserved already; their cost is 0 */
+  #decideAll(checks: readonly Check[], mode: Mode, clock: number, live?: readonly boolean[]): RuleDecision[] {
     const { blocks } = this.#keys
-    const steps = checks.map((check) => this.#evaluate(check, clock))
+    const steps = checks.map((check, i) => this.#evaluate(check, clock, live?.[i] === true))
     const admitted = steps.every(({ figures }, i) => figures.allowed || (checks[i] as Check).rule.shadow)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map((step, i) => {
       const { rule, cost, id } = checks[i] as Check
       const { table, name, state, figures } = step
-      const uncharged = !admitted && figures.allowed
+      const uncharged = !admitted && figures.allowed && cost > 0
       const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       if (mode === 'peek' || cost === 0) return answer
       if (blocks.size > 0) blocks.settle(blockName(rule, name), clock)
@@ -184,11 +217,12 @@ class InMemoryStore implements MemoryStore {
     if (added > 0) this.#keys.makeRoom(added, clock, steps)
   }
 
-  #evaluate({ rule, key, cost, id }: Check, clock: number): Step {
+  #evaluate({ rule, key, cost, id }: Check, clock: number, isLive: boolean): Step {
     const table = this.#tableOf(rule)
     const name = joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
-    const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const asked = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const figures = isLive ? admitted(rule, asked.used, asked.resetAfterMs, asked.at) : asked
     const { blocks } = this.#keys
     const left = blocks.size === 0 ? 0 : blocks.left(blockName(rule, name), clock)
     if (left > 0) {
@@ -214,6 +248,43 @@ class InMemoryStore implements MemoryStore {
   ): void {
     if (cost === 0 && !table.algorithm.unsettled(state, at)) return
     table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at, id)
+  }
+
+  /** Up to `cost`, of one admission or of the oldest ones. */
+  #giveBack(table: Table, name: string, rule: Rule, cost: number, clock: number, of: Admission | undefined): number {
+    const state = table.states.get(name)
+    if (state === undefined) return 0
+    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
+    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
+    return refunded
+  }
+
+  /** By how much an actual cost is above what was reserved or, of a lease, above what it costs by now. */
+  #differenceOf(
+    { algorithm, states }: Table,
+    name: string,
+    rule: Rule,
+    id: string,
+    reservation: Reservation,
+    cost: number,
+    clock: number,
+  ): number {
+    if (algorithm.leased === undefined) return cost - reservation.cost
+    // A lease that has ended has nothing to give back, and nothing is added to it.
+    return cost - (algorithm.leased(states.get(name) ?? UNTOUCHED, rule, id, clock) ?? cost)
+  }
+
+  /** Charges an excess past the limit: all that bounds it is what can be counted. */
+  #chargeMore(table: Table, name: string, rule: Rule, id: string, excess: number, cost: number, clock: number): void {
+    const { algorithm } = table
+    const state = table.states.get(name) ?? UNTOUCHED
+    const figures = algorithm.evaluate(state, { ...rule, limit: MAX_COUNT }, excess, clock)
+    if (!figures.allowed) throw excessTooLarge(rule.name, cost)
+    if (algorithm.raise !== undefined) algorithm.raise(state, rule, excess, clock, id)
+    else {
+      if (state === UNTOUCHED) this.#keys.makeRoom(1, clock, NONE)
+      this.#commit(table, name, state, rule, figures, excess, id)
+    }
   }
 
   #tableOf(rule: Rule): Table {

@@ -147,7 +147,8 @@ class Answers {
   }
 }
 
-function unexpectedReply(reply: unknown): TidegateError {
+/** The error of a client that has changed what the script replied. */
+export function unexpectedReply(reply: unknown): TidegateError {
   const expected = 'a client that gives integer replies as numbers (ioredis: without stringNumbers)'
   const message = `Redis: expected ${expected}, received ${typeof reply} ${String(reply).slice(0, 40)}`
   return new TidegateError('ERR_CLIENT_UNSUPPORTED', message, { field: 'client', expected })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { heldBefore } from '../../decision.ts'
 import { createGate } from '../../gate.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Check } from '../store.ts'
@@ -47,7 +48,7 @@ function slots(between: (phase: number, store: SlotStore) => Promise<void> = asy
       }
       return mode === 'peek' ? memory.decideSync(checks, 'peek') : uncharged(checks, 'peek')
     },
-    refund: (check, of) => {
+    giveBack: (check, of) => {
       calls.push(`refund ${check.rule.name}`)
       return memory.refund(check.rule, check.key, check.cost, of)
     },
@@ -94,6 +95,22 @@ describe('a request whose checks lie in several slots', () => {
       { allowed: true, used: 0 },
     ])
     expect(used()).toEqual([0, 2, 0])
+  })
+
+  // The kind of fault: what the same id had reserved before is given back by an attempt that was charged nothing for it.
+  test('gives back nothing of what it held before', async () => {
+    const { store, checks, calls, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    const holding: SlotStore = {
+      ...store,
+      decide: async (share, mode) => {
+        const figures = await store.decide(share, mode)
+        return figures.map((one) => (one.rule === 'a' ? heldBefore(one) : one))
+      },
+    }
+    await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', holding)
+    expect(calls.filter((call) => call.startsWith('refund'))).toEqual(['refund c'])
   })
 
   test('that fails in one slot is given back by the others, and the failure is told', async () => {

@@ -1,13 +1,13 @@
 import { type Admission, admissionBy } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
-import type { Check, Mode } from '../store.ts'
+import { type Check, type Mode, passesAll } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
 
 /** How checks whose keys share a slot are decided in one step, and how one of them is given back. */
 export interface SlotStore {
   decide(checks: readonly Check[], mode: ScriptMode): Promise<RuleDecision[]>
-  refund(check: Check, of: Admission): Promise<number>
+  giveBack(check: Check, of: Admission): Promise<unknown>
 }
 
 /**
@@ -64,7 +64,7 @@ export async function decideCompensated(
 /** Gives back what a check has charged. */
 async function giveBack(store: SlotStore, check: Check, figures: RuleDecision): Promise<void> {
   const of = admissionBy(figures, check.cost, check.id)
-  if (of !== undefined) await store.refund(check, of)
+  if (of !== undefined) await store.giveBack(check, of)
 }
 
 /** The figures of all slots in the order of the request's checks. */
@@ -74,9 +74,4 @@ function inOrder(shares: readonly Pick<SlotShare, 'places'>[], answers: readonly
     for (const [j, place] of places.entries()) figures[place] = answers[i]?.[j] as RuleDecision
   }
   return figures
-}
-
-/** Whether the request is admitted: by every check that is enforced. */
-function passesAll(checks: readonly Check[], figures: readonly RuleDecision[]): boolean {
-  return figures.every(({ allowed }, i) => allowed || checks[i]?.rule.shadow === true)
 }

@@ -36,55 +36,11 @@ while check <= #KEYS do
     key = KEYS[check]
     check, count = check + 1, count + 1
 --@include next-operation
-    blocked, penalty, failed = false, false, nil
-    repeat
-      local again = false
---@include evaluate
-      if failed then
---@include find-block
-      end
-    until not again
-    if blocked or not allowed and ARGV[row + 2] ~= '' then
---@include apply-block
-    end
-    admitted = admitted and (allowed or shadow) and not probe
-    if failed and not broken then broken, culprit = failed, count end
-    -- A request with one check, which is most of them, keeps it in the variables.
-    if more or steps then
-      steps = steps or {}
-      steps[count] = { key, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty, row,
-        algorithm, limit, window, resolution, cost, id, total, length, small, newest, tail, before, oldest, expiry }
-    end
+--@include evaluate-check
+--@include keep-check
   until not more
-  for i = 1, not peek and not broken and count or 0 do
-    if steps then
---@include recall
-    end
-    local admitted = admitted and allowed
-    if cost > 0 and (admitted or unsettled or penalty) then
-      local charged = admitted and charge or 0
-      failed = nil
-      if admitted or unsettled then
---@include commit
-      end
-      if penalty and not failed then
---@include penalise
-      end
-      -- Where a server refuses writes (memory, a replica) it refuses the first one too, so that none is done.
-      if failed then
-        if string.find(failed, 'READONLY', 1, true) then return redis.error_reply(failed) end
-        broken, culprit = failed, i
-        break
-      end
-    end
-  end
-  for i = 1, count do
-    if steps then
---@include recall
-    end
-    local admitted = admitted and allowed
---@include put
-  end
+--@include charge-checks
+--@include put-checks
   known = steps == nil and known or nil
 end
 return reply
