@@ -6,7 +6,8 @@ export type { Descriptor } from './descriptor.ts'
 export type { DescriptorOf, DimensionsOf } from './dimensions.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
-export { type Explanation, explain } from './explain.ts'
+export { type Explanation, explain } from './gate/explain.ts'
+export type { RuleChange, RuleChanges } from './gate/rule-changes.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
 export type { AlgorithmName, AlgorithmSpelling, LimitOptions } from './limit.ts'
 export type { LimitFromDimension, LimitFunction } from './limit-source.ts'
@@ -20,7 +21,6 @@ export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
 export type { GateSettlement, ReserveOptions, Settlement, SettleOptions } from './reservation.ts'
 export type { Rule, RuleOptions } from './rule.ts'
-export type { RuleChange, RuleChanges } from './rule-changes.ts'
 export {
   type MemoryStore,
   type MemoryStoreOptions,

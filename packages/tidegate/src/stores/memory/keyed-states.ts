@@ -1,3 +1,4 @@
+import type { Admission } from '../../admission.ts'
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { Concurrency } from '../../algorithms/concurrency/concurrency.ts'
 import { FixedWindow } from '../../algorithms/fixed-window/fixed-window.ts'
@@ -6,6 +7,7 @@ import { SlidingCounter } from '../../algorithms/sliding-counter/sliding-counter
 import { SlidingLog } from '../../algorithms/sliding-log/sliding-log.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
+import type { RuleDecision } from '../../decision.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
@@ -94,6 +96,29 @@ export class KeyedStates {
     table.states.set(name, state)
     this.#size++
     return state
+  }
+
+  /** Charges what was admitted at the time of its figures; or with a cost of 0 settles what a clock that came right left. */
+  commit(
+    table: Table,
+    name: string,
+    state: number,
+    rule: Rule,
+    { at }: RuleDecision,
+    cost: number,
+    id: string | undefined,
+  ): void {
+    if (cost === 0 && !table.algorithm.unsettled(state, at)) return
+    table.algorithm.commit(state === UNTOUCHED ? this.add(table, name) : state, rule, cost, at, id)
+  }
+
+  /** Gives back up to `cost`, of one admission or of the oldest ones, and says how much. */
+  refund(table: Table, name: string, rule: Rule, cost: number, clock: number, of: Admission | undefined): number {
+    const state = table.states.get(name)
+    if (state === undefined) return 0
+    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
+    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.delete(table, name)
+    return refunded
   }
 
   delete(table: Table, name: string): void {

@@ -1,17 +1,17 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import { admitted, MAX_COUNT, type RuleDecision } from '../../decision.ts'
+import { admitted, type RuleDecision } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
-import { excessTooLarge, type Settlement, UNSETTLED } from '../../reservation.ts'
+import type { Settlement } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
 import { type Check, type Mode, passesAll, type Reserve, type SyncStore } from '../store.ts'
 import { blocked, penalised } from './blocked-figures.ts'
 import type { Kept } from './eviction.ts'
 import { KeyedStates } from './keyed-states.ts'
-import type { Reservation } from './reservations.ts'
+import { settle } from './settle.ts'
 import { blockName, type Table } from './table.ts'
 
 export interface MemoryStoreOptions {
@@ -90,7 +90,7 @@ class InMemoryStore implements MemoryStore {
     const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
     if (mode === 'consume' && cost > 0) {
       if (state === UNTOUCHED && figures.allowed) this.#keys.makeRoom(1, clock, NONE)
-      this.#commit(table, name, state, rule, figures, figures.allowed ? cost : 0, id)
+      this.#keys.commit(table, name, state, rule, figures, figures.allowed ? cost : 0, id)
     }
     return figures
   }
@@ -124,22 +124,11 @@ class InMemoryStore implements MemoryStore {
   }
 
   async settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
-    const clock = this.clock()
-    const table = this.#tableOf(rule)
-    const name = joinKey(key)
-    const { reservations } = this.#keys
-    const reservation = reservations.find(blockName(rule, name), id, clock)
-    if (reservation === undefined) return UNSETTLED
-    const difference = this.#differenceOf(table, name, rule, id, reservation, cost, clock)
-    if (difference > 0) this.#chargeMore(table, name, rule, id, difference, cost, clock)
-    const of = { at: reservation.at, id }
-    const refunded = difference < 0 ? this.#giveBack(table, name, rule, -difference, clock, of) : 0
-    reservations.delete(blockName(rule, name), id)
-    return { settled: true, charged: Math.max(0, difference), refunded }
+    return settle(this.#keys, this.#tableOf(rule), rule, joinKey(key), id, cost, this.clock())
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    return this.#giveBack(this.#tableOf(rule), joinKey(key), rule, cost, this.clock(), of)
+    return this.#keys.refund(this.#tableOf(rule), joinKey(key), rule, cost, this.clock(), of)
   }
 
   async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
@@ -203,7 +192,7 @@ class InMemoryStore implements MemoryStore {
       if (mode === 'peek' || cost === 0) return answer
       if (blocks.size > 0) blocks.settle(blockName(rule, name), clock)
       if (figures.reason === 'blocked') return answer
-      this.#commit(table, name, state, rule, figures, admitted && figures.allowed ? cost : 0, id)
+      this.#keys.commit(table, name, state, rule, figures, admitted && figures.allowed ? cost : 0, id)
       if (step.isPenalised && rule.penalty) blocks.punish(blockName(rule, name), rule.penalty, clock)
       return answer
     })
@@ -235,56 +224,6 @@ class InMemoryStore implements MemoryStore {
     }
     const block = blocks.penalty(blockName(rule, name), penalty, clock)
     return { table, name, state, figures: penalised(figures, block), isPenalised: true }
-  }
-
-  #commit(
-    table: Table,
-    name: string,
-    state: number,
-    rule: Rule,
-    { at }: RuleDecision,
-    cost: number,
-    id: string | undefined,
-  ): void {
-    if (cost === 0 && !table.algorithm.unsettled(state, at)) return
-    table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at, id)
-  }
-
-  /** Up to `cost`, of one admission or of the oldest ones. */
-  #giveBack(table: Table, name: string, rule: Rule, cost: number, clock: number, of: Admission | undefined): number {
-    const state = table.states.get(name)
-    if (state === undefined) return 0
-    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
-    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
-    return refunded
-  }
-
-  /** By how much an actual cost is above what was reserved or, of a lease, above what it costs by now. */
-  #differenceOf(
-    { algorithm, states }: Table,
-    name: string,
-    rule: Rule,
-    id: string,
-    reservation: Reservation,
-    cost: number,
-    clock: number,
-  ): number {
-    if (algorithm.leased === undefined) return cost - reservation.cost
-    // A lease that has ended has nothing to give back, and nothing is added to it.
-    return cost - (algorithm.leased(states.get(name) ?? UNTOUCHED, rule, id, clock) ?? cost)
-  }
-
-  /** Charges an excess past the limit: all that bounds it is what can be counted. */
-  #chargeMore(table: Table, name: string, rule: Rule, id: string, excess: number, cost: number, clock: number): void {
-    const { algorithm } = table
-    const state = table.states.get(name) ?? UNTOUCHED
-    const figures = algorithm.evaluate(state, { ...rule, limit: MAX_COUNT }, excess, clock)
-    if (!figures.allowed) throw excessTooLarge(rule.name, cost)
-    if (algorithm.raise !== undefined) algorithm.raise(state, rule, excess, clock, id)
-    else {
-      if (state === UNTOUCHED) this.#keys.makeRoom(1, clock, NONE)
-      this.#commit(table, name, state, rule, figures, excess, id)
-    }
   }
 
   #tableOf(rule: Rule): Table {

@@ -1,10 +1,10 @@
-import type { Descriptor } from './descriptor.ts'
-import { TidegateError } from './errors.ts'
-import { changeLimit, type WrittenLimit } from './limit-change.ts'
-import { invalidLimit, LIMIT_EXPECTED, type LimitSource } from './limit-source.ts'
-import type { Match } from './matching/match.ts'
-import { RuleIndex } from './matching/rule-index.ts'
-import { type Rule, withLimit } from './rule.ts'
+import type { Descriptor } from '../descriptor.ts'
+import { TidegateError } from '../errors.ts'
+import { changeLimit, type WrittenLimit } from '../limit-change.ts'
+import { invalidLimit, LIMIT_EXPECTED, type LimitSource } from '../limit-source.ts'
+import type { Match } from '../matching/match.ts'
+import { RuleIndex } from '../matching/rule-index.ts'
+import { type Rule, withLimit } from '../rule.ts'
 
 /** An override with the rule as it then is; undefined: without limit. */
 interface Exception {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createGate } from './gate.ts'
-import type { RuleOptions } from './rule.ts'
+import { createGate } from '../gate.ts'
+import type { RuleOptions } from '../rule.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { RuleChanges } from './rule-changes.ts'
-import { memoryStore } from './stores/memory/memory-store.ts'
 
 const user: RuleOptions = { name: 'user', key: ['user'], limit: 2, window: 1000 }
 const site: RuleOptions = { name: 'site', limit: 100, window: '1m' }

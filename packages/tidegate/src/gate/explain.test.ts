@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Descriptor } from './descriptor.ts'
+import type { Descriptor } from '../descriptor.ts'
+import { createGate } from '../gate.ts'
+import type { RuleOptions } from '../rule.ts'
 import { explain } from './explain.ts'
-import { createGate } from './gate.ts'
-import type { RuleOptions } from './rule.ts'
 
 const limit = { limit: 9, window: '1m' }
 const rules: RuleOptions[] = [

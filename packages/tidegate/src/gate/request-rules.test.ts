@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createGate, type GateOptions } from './gate.ts'
-import type { RuleOptions } from './rule.ts'
-import { memoryStore } from './stores/memory/memory-store.ts'
+import { createGate, type GateOptions } from '../gate.ts'
+import type { RuleOptions } from '../rule.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
 
 const hourly: RuleOptions = { name: 'hourly', key: ['user'], limit: 2, window: '1h' }
 

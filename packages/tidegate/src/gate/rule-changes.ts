@@ -1,7 +1,7 @@
-import type { LimitFunction } from './limit-source.ts'
-import { isRecord } from './options.ts'
-import type { Rule, RuleOptions } from './rule.ts'
-import { versionOf } from './rule-version.ts'
+import type { LimitFunction } from '../limit-source.ts'
+import { isRecord } from '../options.ts'
+import type { Rule, RuleOptions } from '../rule.ts'
+import { versionOf } from '../rule-version.ts'
 
 /** What a change of rules has changed. */
 export interface RuleChanges {

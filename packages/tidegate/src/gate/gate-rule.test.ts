@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createGate } from './gate.ts'
-import { compileRule, type RuleOptions } from './rule.ts'
-import { memoryStore } from './stores/memory/memory-store.ts'
-import type { Check } from './stores/store.ts'
+import { createGate } from '../gate.ts'
+import { compileRule, type RuleOptions } from '../rule.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
+import type { Check } from '../stores/store.ts'
 
 const rule: RuleOptions = { name: 'r', key: ['user'], limit: { dimension: 'plan_limit', default: 2 }, window: '1h' }
 

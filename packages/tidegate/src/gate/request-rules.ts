@@ -1,10 +1,10 @@
-import { missingDimension, type RuleDecision, unlimited } from './decision.ts'
-import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
+import { missingDimension, type RuleDecision, unlimited } from '../decision.ts'
+import { checkDescriptor, type Descriptor, keyOf } from '../descriptor.ts'
+import type { Key } from '../key.ts'
+import { RuleIndex } from '../matching/rule-index.ts'
+import { costIn } from '../request.ts'
+import type { Rule } from '../rule.ts'
 import { GateRule } from './gate-rule.ts'
-import type { Key } from './key.ts'
-import { RuleIndex } from './matching/rule-index.ts'
-import { costIn } from './request.ts'
-import type { Rule } from './rule.ts'
 
 /** One counter of a rule, which a request has to pass. */
 export interface Counter {

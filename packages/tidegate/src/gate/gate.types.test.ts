@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, test } from 'vitest'
-import type { Descriptor } from './descriptor.ts'
-import { createGate, type Gate } from './gate.ts'
-import type { RuleOptions } from './rule.ts'
+import type { Descriptor } from '../descriptor.ts'
+import { createGate, type Gate } from '../gate.ts'
+import type { RuleOptions } from '../rule.ts'
 
 /** The dimensions that a request of a gate can have. */
 type Known<Of> = Of extends Gate<infer Request> ? keyof Request : never

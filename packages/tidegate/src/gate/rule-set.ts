@@ -1,9 +1,9 @@
-import type { Descriptor } from './descriptor.ts'
+import type { Descriptor } from '../descriptor.ts'
+import { compileRules, type Rule, type RuleOptions } from '../rule.ts'
+import { versionOf } from '../rule-version.ts'
+import { bySlot, ensureStrict } from '../slots.ts'
 import { type Applied, type Counter, RequestRules } from './request-rules.ts'
-import { compileRules, type Rule, type RuleOptions } from './rule.ts'
 import { changesBetween, type RuleChanges, snapshot, type Written } from './rule-changes.ts'
-import { versionOf } from './rule-version.ts'
-import { bySlot, ensureStrict } from './slots.ts'
 
 /** Where the keys of the rules of a gate lie; the same for all the rules that it ever has. */
 export interface Placement {

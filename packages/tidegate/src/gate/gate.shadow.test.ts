@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createGate } from './gate.ts'
-import { rateLimitHeaders } from './http/headers.ts'
-import type { RuleOptions } from './rule.ts'
-import { memoryStore } from './stores/memory/memory-store.ts'
+import { createGate } from '../gate.ts'
+import { rateLimitHeaders } from '../http/headers.ts'
+import type { RuleOptions } from '../rule.ts'
+import { memoryStore } from '../stores/memory/memory-store.ts'
 
 const enforced: RuleOptions = { name: 'enforced', limit: 3, window: 1000 }
 const shadow: RuleOptions = { name: 'shadow', key: ['user'], limit: 1, window: 1000, shadow: true }

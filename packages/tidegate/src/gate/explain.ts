@@ -1,9 +1,9 @@
-import { checkDescriptor, type Descriptor, valueIn } from './descriptor.ts'
+import { checkDescriptor, type Descriptor, valueIn } from '../descriptor.ts'
+import type { CompiledCondition } from '../matching/condition.ts'
+import { type Match, matches } from '../matching/match.ts'
+import { costIn } from '../request.ts'
+import type { Rule } from '../rule.ts'
 import { GateRule } from './gate-rule.ts'
-import type { CompiledCondition } from './matching/condition.ts'
-import { type Match, matches } from './matching/match.ts'
-import { costIn } from './request.ts'
-import type { Rule } from './rule.ts'
 
 /** Whether a rule counts a request, and why or why not. */
 export type Explanation = Applies | Misses | Skips
