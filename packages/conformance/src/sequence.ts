@@ -172,7 +172,10 @@ const reservingStep = fc.record({
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 300 }) },
     { weight: 1, arbitrary: fc.integer({ min: 2 ** 31, max: 2 ** 32 - 1 }) },
   ),
-  descriptor: fc.constantFrom({ user: 'u1', route: '/a' }, { user: 'u2', route: '/a' }, { user: 'u1', route: '/b' }),
+  descriptor: fc.oneof(
+    { weight: 5, arbitrary: fc.record({ user, route }) },
+    { weight: 1, arbitrary: fc.record({ user, route, weight }) },
+  ),
   ...particulars,
   id: fc.constantFrom('i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6', 'i7'),
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createGate, type Gate } from './gate.ts'
 import { createLimiter } from './limiter.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 
@@ -76,4 +76,62 @@ test('what settling gives back lets whoever waits for it ask again at once', asy
   const waiting = waited.acquire('k', { cost: 4, timeoutMs: 7_200_000 })
   await waited.settle('k', id as string, { cost: 6 })
   expect(await waiting).toMatchObject({ allowed: true, used: 10 })
+})
+
+describe('of a rule with particulars', () => {
+  const tokens = { name: 'tokens', key: ['user'], limit: 1000, window: '1h', cost: 'tokens' }
+  const calls = { name: 'calls', key: ['user'], limit: 10, window: '1h' }
+  const used = (gate: Pick<Gate, 'peekSync'>) =>
+    gate.peekSync({ user: 'u', tokens: '0' }, { cost: 0 }).rules.map((figures) => figures.used)
+
+  test('the cost from a dimension is reserved, and settled at the value that is there then, else at the cost', async () => {
+    const gate = createGate({ rules: [calls, tokens] })
+    for (const id of ['a', 'b', 'c']) await gate.reserve({ user: 'u', tokens: '300' }, { cost: 1, id })
+    expect(used(gate)).toEqual([3, 900])
+    expect(await gate.settle({ user: 'u', tokens: '120' }, 'a', { cost: 1 })).toMatchObject({
+      rules: [{ refunded: 0 }, { refunded: 180 }],
+    })
+    expect(used(gate)).toEqual([3, 720])
+    await gate.settle({ user: 'u' }, 'b', { cost: 2 })
+    expect(used(gate)).toEqual([4, 422])
+    // What has come to nothing costs nothing, whatever the descriptor says.
+    await gate.cancel({ user: 'u', tokens: '300' }, 'c')
+    expect(used(gate)).toEqual([3, 122])
+  })
+
+  test('a cost of 0 from a dimension cannot be reserved', async () => {
+    const gate = createGate({ rules: [calls, tokens] })
+    const refused = { code: 'ERR_INVALID_COST', field: 'descriptor.tokens' }
+    await expect(gate.reserve({ user: 'u', tokens: '0' }, { cost: 1 })).rejects.toMatchObject(refused)
+    expect(used(gate)).toEqual([0, 0])
+  })
+
+  test('one in shadow that would refuse reserves nothing, and the others do', async () => {
+    const gate = createGate({ rules: [{ ...calls, name: 'tried', limit: 2, shadow: true }, calls] })
+    expect(await gate.reserve({ user: 'u' }, { cost: 2, id: 'a' })).toMatchObject({ allowed: true })
+    expect(await gate.reserve({ user: 'u' }, { cost: 3, id: 'b' })).toMatchObject({
+      allowed: true,
+      rules: [{ rule: 'tried', shadow: true, allowed: false }, { used: 5 }],
+    })
+    expect(used(gate)).toEqual([2, 5])
+    expect(await gate.settle({ user: 'u' }, 'b', { cost: 5 })).toMatchObject({
+      rules: [{ settled: false }, { settled: true, charged: 2 }],
+    })
+    expect(used(gate)).toEqual([2, 7])
+  })
+
+  test('an unlimited one lets it pass, and a required dimension refuses it', async () => {
+    const gate = createGate({
+      rules: [
+        { ...calls, overrides: [{ user: 'root', unlimited: true }] },
+        { ...tokens, match: { route: '/chat' }, required: true },
+      ],
+    })
+    expect(await gate.reserve({ user: 'root' }, { cost: 50, id: 'a' })).toMatchObject({ allowed: true, id: 'a' })
+    expect(await gate.settle({ user: 'root' }, 'a', { cost: 50 })).toEqual({ settled: false, rules: [] })
+    expect(await gate.reserve({ user: 'u', route: '/chat' }, { cost: 1 })).toMatchObject({
+      ...{ allowed: false, reason: 'missing_dimension', id: null },
+    })
+    expect(used(gate)).toEqual([0])
+  })
 })
