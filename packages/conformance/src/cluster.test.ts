@@ -170,7 +170,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
           } as const
           const gate = createGate({
             store,
-            rules: [bucket, { name: 'stock', key: ['item'], algorithm: 'quota', limit: 1 }],
+            rules: [bucket, { name: 'stock', key: ['item'], algorithm: 'quota', limit: 150 }],
           })
           const alone = createGate({ store, rules: [bucket] })
           let refused = 0
@@ -187,7 +187,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
               expect(used).toBe(800 - (at - (before[i]?.at as number)))
             }
           }
-          expect(refused).toBeGreaterThanOrEqual(20)
+          expect(refused).toBe(20)
         })
 
         test('a slot dimension brings the rules of one tenant into one step', async () => {
