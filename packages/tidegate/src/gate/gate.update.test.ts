@@ -118,10 +118,9 @@ test('a request that has begun is decided by the rules it began with', async () 
     ...far
   } = Object.assign(Object.create(near), {
     ...Object.fromEntries(
-      (['refund', 'renew', 'entries', 'block', 'unblock', 'reset', 'ping', 'close'] as const).map((name) => [
-        name,
-        near[name].bind(near),
-      ]),
+      (['reserve', 'settle', 'refund', 'renew', 'entries', 'block', 'unblock', 'reset', 'ping', 'close'] as const).map(
+        (name) => [name, near[name].bind(near)],
+      ),
     ),
     clock: near.clock,
     decide: async (...asked: Parameters<typeof near.decide>) => {
