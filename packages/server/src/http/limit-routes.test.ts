@@ -1,5 +1,6 @@
 import { memoryStore, type Store } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { failingStore } from '../testing/failing-store.ts'
 import { type ListeningService, listeningService } from '../testing/listening-service.ts'
 
 const rules = [
