@@ -109,7 +109,11 @@ function ask(
   if (op === 'limit' || op === 'peek')
     return oracle.decide(matching, op === 'limit' ? 'consume' : 'peek', cost, now, id)
   if (op === 'reserve' && matching.some((check) => check.cost === 0)) return { error: 'ERR_INVALID_COST' }
-  if (op === 'reserve') return oracle.reserve(matching, Math.max(1, cost), now, id, expiresIn)
+  if (op === 'reserve') {
+    // Without the dimension that a rule takes its cost from, it is that of the reservation.
+    const reserving = 'weight' in step.descriptor ? matching : matching.map(({ cost: _, ...check }) => check)
+    return oracle.reserve(reserving, Math.max(1, cost), now, id, expiresIn)
+  }
   if (op === 'settle') return settle(oracle, matching, step, now)
   if (op === 'refund') {
     const decision = step.of === undefined ? undefined : past[step.of]

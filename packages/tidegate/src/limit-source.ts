@@ -63,7 +63,10 @@ export function compileLimitSource(value: LimitFunction | object, field: string,
 
 function asked(limit: LimitFunction, descriptor: Descriptor, rule: string): unknown {
   try {
-    return limit(descriptor)
+    const found: unknown = limit(descriptor)
+    // A promise is none, and its failure is told as that: it must not end the process besides.
+    if (found instanceof Promise) found.catch(() => undefined)
+    return found
   } catch (cause) {
     const message = `the limit of rule ${rule}: its function threw ${cause instanceof Error ? cause.message : typeof cause}`
     throw new TidegateError('ERR_INVALID_LIMIT', message, { field: 'limit', expected: LIMIT_EXPECTED, cause })

@@ -32,11 +32,11 @@ export interface Override {
 
 /** What an override can change: how much, while the counts stay what they are. */
 const AMOUNTS = ['limit', 'capacity', 'refill', 'burst']
-/** What makes another count of it. */
-const SHAPE = ['algorithm', 'window', 'period', 'resolution', 'align', 'timeZone']
+/** The fields of an override that it can only repeat: what makes another count of it. */
+export const overrideShape: readonly string[] = ['algorithm', 'window', 'period', 'resolution', 'align', 'timeZone']
 
 /** The fields of an override that are no dimensions. */
-export const overrideFields: readonly string[] = [...AMOUNTS, 'unlimited', ...SHAPE]
+export const overrideFields: readonly string[] = [...AMOUNTS, 'unlimited', ...overrideShape]
 
 /** A limit that an override can change; `compiled` is no limit of its own where `isFromRequest`. */
 export interface Overridden extends WrittenLimit {
@@ -96,7 +96,7 @@ function limitOf(
 
 /** Refuses what would be another count. The same again does no harm. */
 function ensureSameShape(value: Record<string, unknown>, field: string, rule: Overridden): void {
-  const written = present(value, SHAPE)
+  const written = present(value, overrideShape)
   for (const [name, one] of Object.entries(written)) {
     const { algorithm, shape } = changeLimit(rule, { ...rule.fields, [name]: one }, `${field}.`)
     if (algorithm === rule.compiled.algorithm && String(shape) === String(rule.compiled.shape)) continue

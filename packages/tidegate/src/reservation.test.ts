@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createGate, type Gate } from './gate.ts'
 import { createLimiter } from './limiter.ts'
+import type { RuleOptions } from './rule.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 
 const limiter = createLimiter({ limit: 10, window: '1h' })
@@ -128,10 +129,54 @@ describe('of a rule with particulars', () => {
       ],
     })
     expect(await gate.reserve({ user: 'root' }, { cost: 50, id: 'a' })).toMatchObject({ allowed: true, id: 'a' })
-    expect(await gate.settle({ user: 'root' }, 'a', { cost: 50 })).toEqual({ settled: false, rules: [] })
+    expect(await gate.settle({ user: 'root' }, 'a', { cost: 50 })).toMatchObject({ settled: false })
     expect(await gate.reserve({ user: 'u', route: '/chat' }, { cost: 1 })).toMatchObject({
       ...{ allowed: false, reason: 'missing_dimension', id: null },
     })
     expect(used(gate)).toEqual([0])
   })
+
+  test('without the dimension that gives the cost it is reserved and settled at the one that is named', async () => {
+    const gate = createGate({ rules: [calls, tokens] })
+    await gate.reserve({ user: 'u' }, { cost: 3, id: 'a' })
+    expect(used(gate)).toEqual([3, 3])
+    await gate.settle({ user: 'u' }, 'a', { cost: 5 })
+    expect(used(gate)).toEqual([5, 5])
+  })
+
+  // The kind of fault: what was counted by a rule stays because the rule passes such requests by now.
+  test('can be settled, released and reset once the rule lets such requests pass, or cannot tell their limit', async () => {
+    const leases = { name: 'leases', key: ['user'], algorithm: 'concurrency', limit: 5, window: '1h' } as const
+    const changes: object[] = [
+      { overrides: [{ user: 'u', unlimited: true }] },
+      { skip: { user: 'u' } },
+      { limit: { dimension: 'plan', default: 5 } },
+      { limit: () => Number.NaN },
+    ]
+    for (const change of changes) {
+      const gate = createGate({ rules: [{ ...calls, limit: 5 }, leases] as RuleOptions[] })
+      await gate.reserve({ user: 'u' }, { cost: 4, id: 'a' })
+      await gate.limit({ user: 'u' }, { id: 'b' })
+      gate.update([{ ...calls, limit: 5, ...change } as RuleOptions, { ...leases, ...change } as RuleOptions])
+      const descriptor = { user: 'u', plan: 'none' }
+      expect(await gate.settle(descriptor, 'a', { cost: 1 })).toMatchObject({
+        rules: [{ refunded: 3 }, { refunded: 3 }],
+      })
+      expect(await gate.release(descriptor, 'b')).toBe(true)
+      gate.update([{ ...calls, limit: 5 }, leases] as RuleOptions[])
+      expect(used(gate)).toEqual([2, 1])
+      gate.update([{ ...calls, limit: 5, ...change } as RuleOptions, { ...leases, ...change } as RuleOptions])
+      await gate.reset(descriptor)
+      gate.update([{ ...calls, limit: 5 }, leases] as RuleOptions[])
+      expect(used(gate)).toEqual([0, 0])
+    }
+  })
+})
+
+test('a lease that is held without a reservation stays without one', async () => {
+  const leases = createLimiter({ name: 'l', algorithm: 'concurrency', limit: 2, window: '1h' })
+  await leases.limit('k', { id: 'a' })
+  expect(await leases.reserve('k', { cost: 1, id: 'a' })).toMatchObject({ allowed: true, used: 1 })
+  expect(await leases.cancel('k', 'a')).toMatchObject({ settled: false })
+  expect(await leases.release('k', 'a')).toBe(true)
 })

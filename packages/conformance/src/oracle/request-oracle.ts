@@ -42,7 +42,10 @@ export class RequestOracle {
       const isLease = check.rule.algorithm === 'concurrency'
       const isLive = !isLease && this.#reservations.find(check.counter, id, clock) !== undefined
       const passes = isLive ? !counter.isBlocked(clock) : counter.admits(cost, clock, id)
-      return { check, counter, cost, isLive, passes }
+      // A lease that is held without a reservation stays without one.
+      const isHeld = isLease && counter.reserved(0, clock, id) !== undefined
+      const isKept = !isHeld || this.#reservations.find(check.counter, id, clock) !== undefined
+      return { check, counter, cost, isLive, passes, isKept }
     })
     const admitted = asked.every(({ passes, check }) => passes || check.rule.shadow === true)
     const verdicts = asked.map(({ counter, cost, isLive, passes }): Verdict => {
@@ -50,14 +53,14 @@ export class RequestOracle {
       const verdict = counter.verdict(charged, admitted && passes ? charged : 0, clock, id)
       return isLive && passes ? { ...verdict, allowed: true, retryAfterMs: 0, reason: 'ok' } : verdict
     })
-    for (const [i, { check, counter, cost, isLive, passes }] of asked.entries()) {
+    for (const [i, { check, counter, cost, isLive, passes, isKept }] of asked.entries()) {
       if (isLive) continue
       counter.comeRight(clock)
       if (!passes) counter.refuse(cost, clock, id)
       if (!admitted || !passes) continue
       counter.admit(cost, clock, id)
       const at = verdicts[i]?.at as number
-      this.#reservations.add(check.counter, { id, cost, at, until: clock + expiresIn }, clock)
+      if (isKept) this.#reservations.add(check.counter, { id, cost, at, until: clock + expiresIn }, clock)
     }
     return verdicts
   }

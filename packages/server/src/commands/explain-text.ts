@@ -16,10 +16,16 @@ export interface Report {
 
 /** A report for people: a few lines for each rule, and what would be decided. */
 export function explanationText({ rules, decision, version }: Report, compiled: readonly Rule[]): string {
-  const figures = new Map(decision?.rules.map((one) => [one.rule, one]))
+  // Of other rules they would say nothing of these.
+  const own = decision?.version === version ? decision.rules : []
+  const figures = new Map(own.map((one) => [one.rule, one]))
   const lines = rules.flatMap((one, i) => linesOf(one, compiled[i] as Rule, figures.get(one.rule)))
-  const decides = rules.some((one) => one.applies || (one.because !== 'skip' && one.refuses))
-  if (!decides) lines.push('No rule counts this request: it is allowed.')
+  if (!rules.some((one) => one.applies || (one.because !== 'skip' && one.refuses)))
+    lines.push('No rule counts this request: it is allowed.')
+  const refusing = rules.filter((one) => !one.applies && one.because !== 'skip' && one.refuses)
+  if (refusing.length > 0) {
+    lines.push(`So it is refused, by ${refusing.map(({ rule }) => rule).join(' and ')}; no other rule counts it.`)
+  }
   if (decision === undefined) return `${lines.join('\n')}\n`
   if (decision.version !== version) {
     lines.push(`The service has other rules (version ${decision.version}) than this file (${version}).`)

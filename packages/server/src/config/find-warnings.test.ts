@@ -49,8 +49,15 @@ describe('warns of', () => {
         '{ name: b, algorithm: token-bucket, limit: 1, window: 1s, capacity: 0 }',
       ],
       [
-        '2:36: warning: rules[0] (a) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
+        '2:36: warning: rules[0] (a) refuses every request with a user: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
         '3:73: warning: rules[1] (b) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
+      ],
+    ],
+    [
+      'a limit of 0 for all who have the dimensions',
+      ['{ name: a, key: [user, ip], limit: 0, window: 1s }'],
+      [
+        '2:40: warning: rules[0] (a) refuses every request with a user and a ip: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
       ],
     ],
     [
@@ -134,6 +141,7 @@ describe('does not warn of', () => {
       'two limits tried in shadow',
       [`{ name: a, shadow: true, ${ALL} }`, '{ name: b, shadow: true, limit: 5, window: 1m }'],
     ],
+    ['no limit but for some', ['{ name: a, limit: 4294967295, window: 1s, overrides: [{ user: bad, limit: 1 }] }']],
     ['the same limit in shadow', [`{ name: a, ${ALL} }`, `{ name: b, shadow: true, ${ALL} }`]],
     [
       'a limit of 0 with exceptions, from a dimension, or on trial',

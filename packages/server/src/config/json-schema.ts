@@ -1,5 +1,5 @@
 import type { RuleOptions } from 'tidegate'
-import { ALGORITHM_SPELLINGS, ALIGNMENTS } from 'tidegate/store'
+import { ALGORITHM_SPELLINGS, ALIGNMENTS, overrideShape } from 'tidegate/store'
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
 
@@ -31,8 +31,6 @@ const duration: Node = {
 
 const conditions: Node = { type: 'object', additionalProperties: { $ref: '#/definitions/condition' } }
 const someConditions: Node = { ...conditions, minProperties: 1 }
-/** The fields of an override that it cannot change. */
-const SHAPE = ['algorithm', 'window', 'period', 'resolution', 'align', 'timeZone']
 const INSTEAD = "in place of the rule's own"
 const AS_IN_RULE = 'as in the rule, or left out: another one would be another count'
 const override: Node = {
@@ -43,7 +41,7 @@ const override: Node = {
     refill: { ...count(1), description: INSTEAD },
     burst: { ...count(0), description: INSTEAD },
     unlimited: { type: 'boolean', description: 'such requests pass, and are not counted' },
-    ...Object.fromEntries(SHAPE.map((name) => [name, { description: AS_IN_RULE }])),
+    ...Object.fromEntries(overrideShape.map((name) => [name, { description: AS_IN_RULE }])),
   },
 }
 const limitFromDimension = z.strictObject({ dimension: z.string().min(1), default: z.int().min(0).max(MOST) })

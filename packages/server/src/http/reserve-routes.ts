@@ -17,11 +17,13 @@ export async function reserveRoutes(server: FastifyInstance, { gate }: { gate: G
   acceptJson(server)
 
   server.post('/v1/reserve', async (request, reply) => {
+    // Those that it is decided by, whatever comes while it is on its way.
+    const { rules } = gate
     const { descriptor, ...options } = readBody(request, reserveSchema)
     const decision = await gate.reserve(descriptor as Descriptor, options as unknown as ReserveOptions)
     return reply
       .code(decision.allowed ? 200 : 429)
-      .headers(rateLimitHeaders(decision, gate.rules))
+      .headers(rateLimitHeaders(decision, rules))
       .send(decision)
   })
 

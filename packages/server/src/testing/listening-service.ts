@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
-import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import { createGate, type Gate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readTrust } from '../settings/trust.ts'
@@ -12,6 +12,7 @@ export interface ListeningService {
   /** What has been logged, parsed. */
   readonly log: { level: number; msg: string }[]
   readonly lifecycle: Lifecycle
+  readonly gate: Gate
   post(path: string, body: unknown): Promise<Response>
   /** How many connections are open. */
   connections(): Promise<number>
@@ -36,8 +37,9 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const lifecycle: Lifecycle = { phase: 'serving' }
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
+  const gate = createGate({ rules, store })
   const service = createService({
-    gate: createGate({ rules, store }),
+    gate,
     store,
     isTrusted,
     forwardAuth: () => ({ headers, denyStatus }),
@@ -53,6 +55,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     port,
     log,
     lifecycle,
+    gate,
     post: (path, body) => {
       const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }

@@ -8,7 +8,7 @@ import { GateRule } from './gate-rule.ts'
 /** Whether a rule counts a request, and why or why not. */
 export type Explanation = Applies | Misses | Skips
 
-/** A rule that counts the request, or lets it pass without a limit. */
+/** A rule that counts the request, or lets it pass without a limit; unless another one `refuses` it, and none counts it. */
 interface Applies {
   readonly rule: string
   readonly applies: true

@@ -77,8 +77,8 @@ export interface Gate<Request = Descriptor> {
    */
   refund(descriptor: Request, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
   /**
-   * Decides as `limit`, for a request whose cost is not known yet: every rule that matches is charged `cost` at once, or
-   * none is, and `settle` puts the actual cost in its place. A rule in which the id has a live reservation already is
+   * Decides as `limit`, for a request whose cost is not known yet: every rule that matches is charged `cost` at once, or the
+   * value of the dimension that it takes its cost from (from 1; `cost` where there is none), or none is, and `settle` puts the actual cost in its place. A rule in which the id has a live reservation already is
    * charged nothing. What expires unsettled stays charged. One in shadow that would refuse reserves nothing.
    * @returns a decision whose `id` is the reservation's, `null` where it was refused
    * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`

@@ -127,3 +127,18 @@ describe('a limit from a function', () => {
     for (let i = 0; i < 1000; i++) expect(gate.peekSync({ user: 'u' }).limit).toBe(i)
   })
 })
+
+// The kind of fault: a promise that nobody looks at ends the process.
+test('a limit function that returns a promise that fails is the error of that request, and nothing besides', async () => {
+  const unhandled: unknown[] = []
+  const listen = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', listen)
+  const limit = (async () => {
+    throw new Error('away')
+  }) as unknown as () => number
+  const { gate } = gateOf({ limit })
+  expect(() => gate.limitSync({ user: 'u' })).toThrow(expect.objectContaining({ code: 'ERR_INVALID_LIMIT' }))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  process.off('unhandledRejection', listen)
+  expect(unhandled).toEqual([])
+})

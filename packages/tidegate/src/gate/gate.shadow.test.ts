@@ -65,4 +65,39 @@ describe('a rule in shadow', () => {
     expect(await gate.acquire({ user: 'u' })).toMatchObject({ allowed: true, rule: 'enforced' })
     expect(await gateOf({ ...shadow, limit: 0 }).gate.acquire({ user: 'u' })).toMatchObject({ allowed: true })
   })
+
+  // The kind of fault: a rule that only is tried fails the request by what it cannot read.
+  test('passes by what it cannot count', async () => {
+    const rules: RuleOptions[] = [
+      enforced,
+      { ...shadow, cost: 'bytes' },
+      { ...shadow, name: 'broken', limit: () => Number.NaN },
+    ]
+    const { gate } = gateOf(...rules)
+    for (const bytes of ['x', '-1']) {
+      expect(gate.limitSync({ user: 'u', bytes })).toMatchObject({ allowed: true, rules: [{ rule: 'enforced' }] })
+    }
+    expect([...gate.skipped()]).toEqual([
+      ['shadow', 2],
+      ['broken', 2],
+    ])
+    expect(() => gateOf({ ...enforced, cost: 'bytes' }).gate.limitSync({ bytes: 'x' })).toThrow('descriptor.bytes')
+  })
+
+  // The kind of fault: requests that nothing refuses stand in one line, and the last of them are too late.
+  test('makes nobody wait for anybody', async () => {
+    const store = memoryStore()
+    const decide = store.decide.bind(store)
+    const held: (() => void)[] = []
+    store.decide = async (checks, mode) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      return decide(checks, mode)
+    }
+    const gate = createGate({ rules: [shadow], store })
+    const asked = Array.from({ length: 50 }, (_, i) => gate.acquire({ user: `u${i % 5}` }))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(held).toHaveLength(50)
+    for (const answer of held) answer()
+    expect((await Promise.all(asked)).every(({ allowed }) => allowed)).toBe(true)
+  })
 })

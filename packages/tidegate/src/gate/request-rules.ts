@@ -1,22 +1,29 @@
 import { missingDimension, type RuleDecision, unlimited } from '../decision.ts'
 import { checkDescriptor, type Descriptor, keyOf } from '../descriptor.ts'
+import { TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
 import { RuleIndex } from '../matching/rule-index.ts'
 import { costIn } from '../request.ts'
 import type { Rule } from '../rule.ts'
 import { GateRule } from './gate-rule.ts'
 
-/** One counter of a rule, which a request has to pass. */
-export interface Counter {
+/** One counter of a rule. */
+export interface Counted {
   /** The rule with the limit that the request has. */
   readonly rule: Rule
   readonly key: Key
+  /** False where the rule passes such requests by, which it may not have done before. */
+  readonly isCounted?: boolean
+}
+
+/** One counter that a request has to pass. */
+interface Counter extends Counted {
   /** The cost that the descriptor gives for this rule; undefined: the request's. */
   readonly cost: number | undefined
 }
 
 /** A rule whose figures need no store. */
-export interface Settled {
+export interface Uncounted {
   /** Its place among the figures of all rules. */
   readonly place: number
   readonly rule: Rule
@@ -28,7 +35,7 @@ export interface Settled {
 export interface Applied {
   /** None where the request lacks a dimension that it must have: the store need not be asked. */
   readonly counters: readonly Counter[]
-  readonly settled: readonly Settled[]
+  readonly uncounted: readonly Uncounted[]
   /** The names of the rules that pass the request by, because it lacks a dimension. */
   readonly skipped: readonly string[]
 }
@@ -48,47 +55,96 @@ export class RequestRules {
   applied(descriptor: Descriptor): Applied {
     const counters: Counter[] = []
     // Most requests have neither.
-    let [settled, skipped]: [Settled[], string[]] = [NONE, NONE]
-    for (const { rule, limited } of this.#matching(descriptor)) {
-      const counter = limited && counterOf(limited, descriptor)
-      const lacksCost = rule.required && rule.cost !== undefined && counter?.cost === undefined
-      if (counter !== undefined && !lacksCost) counters.push(counter)
-      else if (limited === undefined || limited.required) {
-        const place = counters.length + settled.length
-        settled = [...settled, { place, rule: limited ?? rule, isMissing: limited !== undefined }]
-      } else skipped = [...skipped, rule.name]
+    let [uncounted, skipped]: [Uncounted[], string[]] = [NONE, NONE]
+    for (const gateRule of this.#matching(descriptor)) {
+      const { rule } = gateRule
+      if (gateRule.skips(descriptor)) continue
+      const asked = rule.shadow ? triedOf(gateRule, descriptor) : askedOf(gateRule, descriptor)
+      const { counter, limited } = asked
+      if (counter !== undefined) counters.push(counter)
+      else if (asked === UNREADABLE || (limited !== undefined && !rule.required)) skipped = [...skipped, rule.name]
+      else {
+        const place = counters.length + uncounted.length
+        uncounted = [...uncounted, { place, rule: limited ?? rule, isMissing: limited !== undefined }]
+      }
     }
-    if (!settled.some(lacksDimension)) return { counters, settled, skipped }
-    return { counters: [], settled: settled.map((one, place) => ({ ...one, place })), skipped }
+    if (!uncounted.some(lacksDimension)) return { counters, uncounted, skipped }
+    return { counters: [], uncounted: uncounted.map((one, place) => ({ ...one, place })), skipped }
   }
 
-  /** The counters of a request for whoever does something to them: it need not have a cost. */
-  counters(descriptor: Descriptor): Counter[] {
-    const found = this.#matching(descriptor).map(({ limited }) => limited && counterOf(limited, descriptor))
-    return found.filter((counter) => counter !== undefined)
+  /**
+   * The counters of a request for whoever does something to them: also those that pass it by now, and whatever its limit
+   * and its cost are. What has been counted can be given back and forgotten.
+   */
+  counters(descriptor: Descriptor): Counted[] {
+    return this.#matching(descriptor).flatMap((gateRule) => {
+      const limited = limitedOrNot(gateRule, descriptor)
+      const rule = limited ?? gateRule.rule
+      const key = keyOf(rule, descriptor)
+      const isCounted = limited !== undefined && !gateRule.skips(descriptor)
+      return key === undefined ? [] : [{ rule, key, isCounted }]
+    })
   }
 
-  /** The rules that match and do not skip the request, each with the limit that it has for it; undefined for none. */
-  #matching(descriptor: Descriptor): { readonly rule: Rule; readonly limited: Rule | undefined }[] {
+  #matching(descriptor: Descriptor): GateRule[] {
     checkDescriptor(descriptor)
-    const matching = this.#index.matching(descriptor).filter((gateRule) => !gateRule.skips(descriptor))
-    return matching.map((gateRule) => ({ rule: gateRule.rule, limited: gateRule.limited(descriptor) }))
+    return this.#index.matching(descriptor)
   }
 }
 
 const NONE: never[] = []
 
-/** The counter of a rule; undefined where the request lacks a dimension of its key. */
+/** What one rule asks of a request that it does not skip. */
+interface AskedOfRule {
+  /** The rule with the limit that the request has; undefined where it has none. */
+  readonly limited: Rule | undefined
+  /** Undefined where there is no limit, or the request lacks a dimension. */
+  readonly counter: Counter | undefined
+}
+
+function askedOf(gateRule: GateRule, descriptor: Descriptor): AskedOfRule {
+  const limited = gateRule.limited(descriptor)
+  return { limited, counter: limited && counterOf(limited, descriptor) }
+}
+
+/** The same of a rule in shadow, which refuses nobody: what it cannot read, it passes by. */
+function triedOf(gateRule: GateRule, descriptor: Descriptor): AskedOfRule {
+  try {
+    return askedOf(gateRule, descriptor)
+  } catch (error) {
+    if (isOfRule(error)) return UNREADABLE
+    throw error
+  }
+}
+
+const UNREADABLE: AskedOfRule = { limited: undefined, counter: undefined }
+
 function counterOf(rule: Rule, descriptor: Descriptor): Counter | undefined {
   const key = keyOf(rule, descriptor)
   if (key === undefined) return undefined
   const { cost: dimension, required } = rule
   if (dimension === undefined) return { rule, key, cost: undefined }
-  return { rule, key, cost: costIn(descriptor, dimension) ?? (required ? undefined : 1) }
+  const cost = costIn(descriptor, dimension)
+  return cost === undefined && required ? undefined : { rule, key, cost: cost ?? 1 }
+}
+
+/** The rule with the limit of this request, or with its own where that is none that it can have; undefined: without. */
+function limitedOrNot(gateRule: GateRule, descriptor: Descriptor): Rule | undefined {
+  try {
+    return gateRule.limited(descriptor)
+  } catch (error) {
+    if (isOfRule(error)) return gateRule.rule
+    throw error
+  }
+}
+
+/** Whether something is wrong with a request for one rule alone. */
+function isOfRule(error: unknown): boolean {
+  return error instanceof TidegateError && (error.code === 'ERR_INVALID_COST' || error.code === 'ERR_INVALID_LIMIT')
 }
 
 /** True where the request is refused, whatever the store would say. */
-function lacksDimension({ rule, isMissing }: Settled): boolean {
+function lacksDimension({ rule, isMissing }: Uncounted): boolean {
   return isMissing && !rule.shadow
 }
 
@@ -100,11 +156,11 @@ function lacksDimension({ rule, isMissing }: Settled): boolean {
 export function allFigures(
   counted: readonly RuleDecision[],
   rules: readonly Rule[],
-  settled: readonly Settled[],
+  uncounted: readonly Uncounted[],
   at: number,
 ): RuleDecision[] {
   const all = counted.map((figures, i) => marked(figures, rules[i] as Rule))
-  for (const { place, rule, isMissing } of settled) {
+  for (const { place, rule, isMissing } of uncounted) {
     all.splice(place, 0, marked(isMissing ? missingDimension(rule, at) : unlimited(rule, at), rule))
   }
   return all

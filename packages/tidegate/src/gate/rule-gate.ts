@@ -8,7 +8,7 @@ import {
   MAX_COUNT,
   type RuleDecision,
 } from '../decision.ts'
-import { type Descriptor, valueIn } from '../descriptor.ts'
+import type { Descriptor } from '../descriptor.ts'
 import type { Duration } from '../duration.ts'
 import { invalid, memberOf, TidegateError } from '../errors.ts'
 import { type AcquireOptions, acquireOf } from '../local/acquire.ts'
@@ -17,7 +17,7 @@ import type { WaitingLines } from '../local/waiting-lines.ts'
 import { checkFields } from '../options.ts'
 import { type FOREVER, parseBlock } from '../penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from '../refund.ts'
-import { checkId, costOf, type RequestOptions, requestIdOf } from '../request.ts'
+import { checkId, costIn, costOf, type RequestOptions, requestIdOf } from '../request.ts'
 import {
   actualCostOf,
   type GateSettlement,
@@ -28,7 +28,7 @@ import {
 import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from '../rule.ts'
 import { type Check, isSyncStore, type Mode, type Store, syncUnsupported } from '../stores/store.ts'
 import type { Gate } from './gate-methods.ts'
-import { type Applied, allFigures, type Counter } from './request-rules.ts'
+import { type Applied, allFigures, type Counted } from './request-rules.ts'
 import type { RuleChanges } from './rule-changes.ts'
 import { type Placement, RuleSet } from './rule-set.ts'
 
@@ -112,10 +112,14 @@ export class RuleGate implements Gate {
 
   async refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>> {
     const refund = refundOf(options)
-    const refunds = this.#matching(descriptor).map((counter) => ({ counter, of: admissionOf(refund, counter.rule) }))
+    // What passes a rule by has been charged nothing there: it has nothing to give back of what others have.
+    const counters = this.#matching(descriptor).filter(({ isCounted }) => isCounted)
+    const refunds = counters.map((counter) => ({ counter, of: admissionOf(refund, counter.rule) }))
     const given = await Promise.all(
       refunds.map(async ({ counter, of }): Promise<[string, number]> => {
-        const { rule, key, cost = refund.cost } = counter
+        const { rule, key } = counter
+        const usual = rule.cost === undefined || rule.required ? refund.cost : 1
+        const cost = ownCost(rule, descriptor) ?? usual
         return [rule.name, of === null ? 0 : await this.#given(counter, this.#store.refund(rule, key, cost, of))]
       }),
     )
@@ -125,7 +129,7 @@ export class RuleGate implements Gate {
   async reserve(descriptor: Descriptor, options: ReserveOptions): Promise<Decision> {
     const { cost, id, expiresInMs } = reservationOf(options)
     const asked = this.#ask(descriptor, { cost, id }, 'consume')
-    const checks = asked.checks.map((check) => ({ ...ensureReservable(check), id }))
+    const checks = asked.checks.map(({ rule, key }) => ({ rule, key, cost: reservable(rule, descriptor, cost), id }))
     const figures = checks.length === 0 ? [] : await this.#store.reserve(checks, expiresInMs)
     const decision = this.#answer({ ...asked, checks }, figures)
     return { ...decision, id: decision.allowed ? id : null }
@@ -133,21 +137,18 @@ export class RuleGate implements Gate {
 
   async settle(descriptor: Descriptor, id: string, options: SettleOptions): Promise<GateSettlement> {
     const cost = actualCostOf(options)
-    return this.#settle(descriptor, id, ({ rule, cost: own }) => {
-      const isGiven = rule.cost !== undefined && valueIn(descriptor, rule.cost) !== undefined
-      return isGiven ? (own ?? cost) : cost
-    })
+    return this.#settle(descriptor, id, (rule) => ownCost(rule, descriptor) ?? cost)
   }
 
   async cancel(descriptor: Descriptor, id: string): Promise<GateSettlement> {
     return this.#settle(descriptor, id, () => 0)
   }
 
-  async #settle(descriptor: Descriptor, id: string, costOf: (counter: Counter) => number): Promise<GateSettlement> {
+  async #settle(descriptor: Descriptor, id: string, costOf: (rule: Rule) => number): Promise<GateSettlement> {
     checkId(id)
-    const settling = this.#matching(descriptor).map(async (counter) => {
-      const settlement = await this.#given(counter, this.#store.settle(counter.rule, counter.key, id, costOf(counter)))
-      return { rule: counter.rule.name, ...settlement }
+    const settling = this.#matching(descriptor).map(async ({ rule, key }) => {
+      const settlement = await this.#given({ rule, key }, this.#store.settle(rule, key, id, costOf(rule)))
+      return { rule: rule.name, ...settlement }
     })
     // One that fails is told once the others are done, so that nothing goes on behind the caller's back.
     await Promise.allSettled(settling)
@@ -204,7 +205,7 @@ export class RuleGate implements Gate {
   }
 
   /** What gives something back to a counter lets whoever waits for it ask again. */
-  async #given<Result>(counter: Pick<Counter, 'rule' | 'key'>, giving: Promise<Result>): Promise<Result> {
+  async #given<Result>(counter: Counted, giving: Promise<Result>): Promise<Result> {
     const result = await giving
     this.#lines.wake(countersOf([counter]))
     return result
@@ -223,39 +224,39 @@ export class RuleGate implements Gate {
   }
 
   /** The decision by the rules that a request began with. */
-  #answer({ checks, settled, isPlain, version }: Asked, counted: readonly RuleDecision[]): Decision {
+  #answer({ checks, uncounted, isPlain, version }: Asked, counted: readonly RuleDecision[]): Decision {
     const [first] = counted
-    if (first === undefined && settled.length === 0) return decideByNone(this.#store.clock(), version)
+    if (first === undefined && uncounted.length === 0) return decideByNone(this.#store.clock(), version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
     const context = { version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
     if (isPlain)
       return counted.length === 1 ? decideByOne(first as RuleDecision, context) : decideByAll(counted, context)
     const rules = checks.map(({ rule }) => rule)
-    return decideByEnforced(allFigures(counted, rules, settled, first?.at ?? this.#store.clock()), context)
+    return decideByEnforced(allFigures(counted, rules, uncounted, first?.at ?? this.#store.clock()), context)
   }
 
   /** What this request has to pass. */
   #ask(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Asked {
     const requested = costOf(options)
     if (this.#closed) throw closedError()
-    const { counters, settled, skipped } = this.#set.applied(descriptor)
+    const { counters, uncounted, skipped } = this.#set.applied(descriptor)
     if (mode === 'consume') for (const name of skipped) this.#skipped.set(name, (this.#skipped.get(name) ?? 0) + 1)
     const id = counters.some(({ rule }) => keepsIds(rule)) ? requestIdOf(options) : undefined
     const checks = counters.map(({ rule, key, cost = requested }): Check => {
       return id !== undefined && keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }
     })
-    const isPlain = settled.length === 0 && !counters.some(({ rule }) => rule.shadow)
-    return { checks, settled, isPlain, version: this.#set.version }
+    const isPlain = uncounted.length === 0 && !counters.some(({ rule }) => rule.shadow)
+    return { checks, uncounted, isPlain, version: this.#set.version }
   }
 
-  #leases(descriptor: Descriptor): Counter[] {
+  #leases(descriptor: Descriptor): Counted[] {
     const leases = this.#matching(descriptor).filter(({ rule }) => hasLeases(rule))
     if (leases.length > 0) return leases
     throw new TidegateError('ERR_ALGORITHM_UNSUPPORTED', 'no rule that matches has leases: only concurrency has')
   }
 
   /** The one counter that is meant: of the only rule that matches, or of the one that is named. */
-  #one(descriptor: Descriptor, options: { rule?: string } = {}): Counter {
+  #one(descriptor: Descriptor, options: { rule?: string } = {}): Counted {
     const { rule: name } = checkFields(options, 'options', ['rule'])
     const matching = this.#matching(descriptor)
     const [only] = name === undefined ? matching : matching.filter(({ rule }) => rule.name === name)
@@ -267,17 +268,23 @@ export class RuleGate implements Gate {
   }
 
   /** The counters of this request: of each rule that matches, the key. */
-  #matching(descriptor: Descriptor): readonly Counter[] {
+  #matching(descriptor: Descriptor): readonly Counted[] {
     if (this.#closed) throw closedError()
     return this.#set.counters(descriptor)
   }
 }
 
+/** The cost that a rule takes from the request, where it does and the request has it. */
+function ownCost({ cost }: Rule, descriptor: Descriptor): number | undefined {
+  return cost === undefined ? undefined : costIn(descriptor, cost)
+}
+
 /** A cost of 0 never writes: it could not be remembered. @throws TidegateError `ERR_INVALID_COST` */
-function ensureReservable(check: Check): Check {
-  if (check.cost > 0) return check
+function reservable(rule: Rule, descriptor: Descriptor, requested: number): number {
+  const cost = ownCost(rule, descriptor) ?? requested
+  if (cost > 0) return cost
   const expected = 'a decimal whole number from 1 to 4,294,967,295, because it is the cost of a reservation'
-  throw invalid('ERR_INVALID_COST', memberOf('descriptor', check.rule.cost ?? 'cost'), expected, '0')
+  throw invalid('ERR_INVALID_COST', memberOf('descriptor', rule.cost ?? 'cost'), expected, '0')
 }
 
 function closedError(): TidegateError {
@@ -285,7 +292,7 @@ function closedError(): TidegateError {
 }
 
 /** A request as it is put to the store. */
-interface Asked extends Pick<Applied, 'settled'> {
+interface Asked extends Pick<Applied, 'uncounted'> {
   readonly checks: readonly Check[]
   /** Of the rules that the request begins with. */
   readonly version: string

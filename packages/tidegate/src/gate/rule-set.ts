@@ -2,7 +2,7 @@ import type { Descriptor } from '../descriptor.ts'
 import { compileRules, type Rule, type RuleOptions } from '../rule.ts'
 import { versionOf } from '../rule-version.ts'
 import { bySlot, ensureStrict } from '../slots.ts'
-import { type Applied, type Counter, RequestRules } from './request-rules.ts'
+import { type Applied, type Counted, RequestRules } from './request-rules.ts'
 import { changesBetween, type RuleChanges, snapshot, type Written } from './rule-changes.ts'
 
 /** Where the keys of the rules of a gate lie; the same for all the rules that it ever has. */
@@ -38,8 +38,8 @@ export class RuleSet {
     return this.#met.applied(descriptor)
   }
 
-  /** The counters of a request for whoever does something to them: it need not have a cost. */
-  counters(descriptor: Descriptor): Counter[] {
+  /** The counters of a request for whoever does something to them, whatever its limit and its cost are. */
+  counters(descriptor: Descriptor): Counted[] {
     return this.#met.counters(descriptor)
   }
 

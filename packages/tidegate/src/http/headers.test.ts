@@ -125,6 +125,10 @@ describe('rateLimitHeaders', () => {
     const of = (rule: Omit<RuleOptions, 'name'>) => gateOf([{ name: 'w', ...rule }]).headers()['RateLimit-Policy']
     expect(of({ algorithm: 'token-bucket', limit: 10, window: '1m' })).toBe('"w";q=10;w=60')
     expect(of({ algorithm: 'token-bucket', limit: 100, window: '1m', capacity: 20 })).toBe('"w";q=20')
+    // An override has made the bucket larger, and no faster.
+    expect(of({ algorithm: 'token-bucket', limit: 10, window: '1m', overrides: [{ user: 'u', capacity: 50 }] })).toBe(
+      '"w";q=50',
+    )
     expect(of({ algorithm: 'concurrency', limit: 2, window: '30s' })).toBe('"w";q=2')
     expect(of({ algorithm: 'quota', limit: 2 })).toBe('"w";q=2')
     expect(of({ algorithm: 'fixed-window', limit: 2, align: 'day' })).toBe('"w";q=2')

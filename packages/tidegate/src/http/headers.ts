@@ -14,9 +14,9 @@ import type { Rule } from '../rule.ts'
 export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Record<string, string> {
   const told = decision.rules.filter(({ shadow, unlimited }) => shadow !== true && unlimited !== true)
   if (told.length === 0) return {}
-  const windows = new Map(rules.map((rule) => [rule.name, quotaWindow(rule)]))
+  const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const headers: Record<string, string> = {
-    'RateLimit-Policy': told.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
+    'RateLimit-Policy': told.map((figures) => policy(figures, byName.get(figures.rule))).join(', '),
     RateLimit: told.map(remaining).join(', '),
   }
   if (!decision.allowed && decision.retryAfterMs !== null)
@@ -25,16 +25,17 @@ export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Re
 }
 
 /** The time in which the limit is what is admitted, ms; 0 where there is none: the size of a bucket says nothing of its rate. */
-function quotaWindow({ algorithm, limit, windowMs, refillUnits, tokenUnits }: Rule): number {
+function quotaWindow({ algorithm, windowMs, refillUnits, tokenUnits }: Rule, limit: number): number {
   if (algorithm === 'concurrency') return 0
   if (algorithm === 'token-bucket') return (windowMs / tokenUnits) * refillUnits === limit ? windowMs : 0
   return windowMs
 }
 
 /** `"name";q=100;w=60`: the window in whole seconds, left out where it is none. */
-function policy({ rule, limit }: RuleDecision, windowMs = 0): string {
+function policy({ rule: name, limit }: RuleDecision, rule: Rule | undefined): string {
+  const windowMs = rule === undefined ? 0 : quotaWindow(rule, limit)
   const window = windowMs >= 1000 && windowMs % 1000 === 0 ? `;w=${windowMs / 1000}` : ''
-  return `"${rule}";q=${limit}${window}`
+  return `"${name}";q=${limit}${window}`
 }
 
 /** `"name";r=50;t=30`: what remains, and the seconds until it is whole again, or until a retry where refused. */

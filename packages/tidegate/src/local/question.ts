@@ -19,21 +19,27 @@ export interface Question {
   giveBack(admission: Decision): Promise<void>
 }
 
+/** Counts the requests that nothing makes wait: each is a line of its own. */
+let unbound = 0
+
 /** The question whether these checks are admitted. */
 export function questionOf(
   store: Store,
   checks: readonly Check[],
   answer: (figures: readonly RuleDecision[]) => Decision,
 ): Question {
+  const enforced = checks.filter(({ rule }) => !rule.shadow)
   return {
     id: checks.find((check) => check.id !== undefined)?.id ?? null,
-    counters: countersOf(checks.filter(({ rule }) => !rule.shadow)),
+    counters: enforced.length > 0 ? countersOf(enforced) : [`request ${unbound++}`],
     ask: async (mode) => answer(checks.length === 0 ? [] : await store.decide(checks, mode)),
     leastWaitMs: (refusal) =>
-      Math.max(
-        0,
-        ...checks.map((check) => (check.rule.shadow ? 0 : leastWaitOf(figuresOf(check, refusal), check.rule))),
-      ),
+      refusal.reason === 'missing_dimension'
+        ? Number.POSITIVE_INFINITY
+        : Math.max(
+            0,
+            ...checks.map((check) => (check.rule.shadow ? 0 : leastWaitOf(figuresOf(check, refusal), check.rule))),
+          ),
     giveBack: async (admission) => {
       const refunds = checks.map(async (check) => {
         const { rule, key, cost, id } = check

@@ -51,6 +51,15 @@ export function matches(match: Match, descriptor: Descriptor): boolean {
   return true
 }
 
+/** True where whatever meets `other` meets `one`, as far as equal conditions show it. */
+export function asksNoMoreThan(one: Match, other: Match): boolean {
+  const asked = new Map(other)
+  return one.every(([dimension, condition]) => {
+    const found = asked.get(dimension)
+    return found !== undefined && JSON.stringify(found) === JSON.stringify(condition)
+  })
+}
+
 /** False where no request can meet both; true also where that is not easily seen. */
 export function canMeetBoth(first: Match, second: Match): boolean {
   const conditions = new Map(first)

@@ -36,7 +36,7 @@ describe('a memory store', () => {
     const store = memoryStore({ maxKeys: 100 })
     const limiter = createLimiter({ name: 'few', limit: 5, window: '1h', store })
     for (let i = 0; i < 1000; i++) limiter.limitSync(`k${i}`)
-    expect(store.stats()).toEqual({ keys: 100, evicted: 900, blocks: 0 })
+    expect(store.stats()).toEqual({ keys: 100, evicted: 900, blocks: 0, reservations: 0 })
   })
 
   test('under a flood of new keys, a key over its limit stays refused', () => {

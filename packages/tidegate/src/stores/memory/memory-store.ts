@@ -1,7 +1,7 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import { admitted, type RuleDecision } from '../../decision.ts'
+import { admitted, type RuleDecision, wasHeldBefore } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
@@ -17,7 +17,10 @@ import { blockName, type Table } from './table.ts'
 export interface MemoryStoreOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
   clock?: Clock
-  /** The most keys kept, over all rules; 1 to 8,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. */
+  /**
+   * The most keys kept, over all rules; 1 to 8,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. As many
+   * blocks and as many reservations are kept besides.
+   */
   maxKeys?: number
 }
 
@@ -25,10 +28,12 @@ export interface MemoryStoreOptions {
 export interface MemoryStoreStats {
   /** Keys held now, some of which may no longer count. */
   readonly keys: number
-  /** Keys and blocks forgotten while they still counted, because there were `maxKeys` of either. */
+  /** Keys, blocks and reservations forgotten while they still counted, because there were `maxKeys` of one of these. */
   readonly evicted: number
   /** Keys that are or were blocked, some of which may be free again. */
   readonly blocks: number
+  /** Reservations, some of which may have expired; one for each rule that a request has reserved. */
+  readonly reservations: number
 }
 
 export interface MemoryStore extends SyncStore {
@@ -115,10 +120,12 @@ class InMemoryStore implements MemoryStore {
     const figures = this.#decideAll(asked, 'consume', clock, live)
     if (!passesAll(checks, figures)) return figures
     for (const [i, { rule, key, cost, id }] of checks.entries()) {
-      const { allowed, at } = figures[i] as RuleDecision
-      // One in shadow can refuse what the others admit.
-      if (live[i] || !allowed) continue
-      reservations.add(blockName(rule, joinKey(key)), id, { cost, at, until: clock + expiresInMs }, clock)
+      const one = figures[i] as RuleDecision
+      const name = blockName(rule, joinKey(key))
+      // One in shadow can refuse what the others admit, and a lease that was held without a reservation is none.
+      if (live[i] || !one.allowed) continue
+      if (wasHeldBefore(one) && reservations.find(name, id, clock) === undefined) continue
+      reservations.add(name, id, { cost, at: one.at, until: clock + expiresInMs }, clock)
     }
     return figures
   }
@@ -174,8 +181,9 @@ class InMemoryStore implements MemoryStore {
   }
 
   stats(): MemoryStoreStats {
-    const { size, evicted, blocks } = this.#keys
-    return { keys: size, evicted: evicted + blocks.evicted, blocks: blocks.size }
+    const { size, evicted, blocks, reservations } = this.#keys
+    const forgotten = evicted + blocks.evicted + reservations.evicted
+    return { keys: size, evicted: forgotten, blocks: blocks.size, reservations: reservations.size }
   }
 
   /** @param live which of them are reserved already; their cost is 0 */

@@ -10,8 +10,9 @@ export interface Reservation {
 /** The reservations of one key, by id. */
 interface Reserved {
   readonly byId: Map<string, Reservation>
-  /** None of them expires before. */
-  soonest: number
+  /** The same by expiry, the soonest first, from `first` on; some may have been settled or made again since. */
+  order: { readonly id: string; readonly reservation: Reservation }[]
+  first: number
 }
 
 /** Where a reservation is filed. */
@@ -24,6 +25,8 @@ interface Filed extends Reservation {
 const SWEPT = 3
 /** Below this many none is swept: they cost little, and a clock that steps back finds them still there. */
 const FEW = 1024
+/** How many of a key that have expired each new one of it forgets at most. */
+const MOST_FORGOTTEN = 256
 /** How many are compared when one has to go. */
 const COMPARED = 64
 
@@ -32,6 +35,7 @@ export class Reservations {
   readonly #keys = new Map<string, Reserved>()
   readonly #most: number
   #size = 0
+  #evicted = 0
   #cursor: Iterator<Filed> = this.#round()
 
   constructor(most: number) {
@@ -42,21 +46,35 @@ export class Reservations {
     return this.#size
   }
 
+  /** Reservations forgotten before they expired, for want of room. */
+  get evicted(): number {
+    return this.#evicted
+  }
+
   /** The reservation of this id; undefined where there is none, or it has expired. */
   find(name: string, id: string, clock: number): Reservation | undefined {
     const found = this.#keys.get(name)?.byId.get(id)
     return found !== undefined && clock < found.until ? found : undefined
   }
 
-  /** Adds one, or puts it in the place of that of its id, and forgets what has expired of its key, as reserve.lua does. */
+  /** Adds one, or puts it in the place of that of its id, and forgets some of its key that have expired, as reserve.lua does. */
   add(name: string, id: string, reservation: Reservation, clock: number): void {
     this.#forgetExpired(name, clock)
     if (this.#size >= FEW || this.#size >= this.#most) this.#makeRoom(clock)
-    const reserved: Reserved = this.#keys.get(name) ?? { byId: new Map(), soonest: Number.POSITIVE_INFINITY }
+    const reserved: Reserved = this.#keys.get(name) ?? { byId: new Map(), order: [], first: 0 }
     this.#keys.set(name, reserved)
     if (!reserved.byId.has(id)) this.#size++
     reserved.byId.set(id, reservation)
-    reserved.soonest = Math.min(reserved.soonest, reservation.until)
+    const { order } = reserved
+    let [low, high] = [reserved.first, order.length]
+    // Most often it is the last one.
+    if ((order[high - 1]?.reservation.until ?? 0) <= reservation.until) low = high
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((order[middle]?.reservation.until as number) <= reservation.until) low = middle + 1
+      else high = middle
+    }
+    order.splice(low, 0, { id, reservation })
   }
 
   delete(name: string, id: string): void {
@@ -82,15 +100,21 @@ export class Reservations {
     this.#cursor = this.#round()
   }
 
-  /** Looks at all of the key only once one of them may have expired unsettled, which few do. */
   #forgetExpired(name: string, clock: number): void {
     const reserved = this.#keys.get(name)
-    if (reserved === undefined || clock < reserved.soonest) return
-    reserved.soonest = Number.POSITIVE_INFINITY
-    for (const [id, { until }] of reserved.byId) {
-      if (until <= clock) this.delete(name, id)
-      else reserved.soonest = Math.min(reserved.soonest, until)
+    if (reserved === undefined) return
+    const { order, byId } = reserved
+    for (let forgotten = 0; forgotten < MOST_FORGOTTEN && reserved.first < order.length; reserved.first++) {
+      const { id, reservation } = order[reserved.first] as Reserved['order'][number]
+      if (byId.get(id) !== reservation) continue
+      if (reservation.until > clock) break
+      this.delete(name, id)
+      forgotten++
     }
+    if (order.length < 2 * byId.size + FEW) return
+    // Most of them are no longer there.
+    reserved.order = order.slice(reserved.first).filter(({ id, reservation }) => byId.get(id) === reservation)
+    reserved.first = 0
   }
 
   /** Forgets some that have expired; where there are too many, the one soonest to expire of those that are compared. */
@@ -103,7 +127,9 @@ export class Reservations {
       if (filed.until <= clock) this.delete(filed.name, filed.id)
       else if (soonest === undefined || filed.until < soonest.until) soonest = filed
     }
-    if (this.#size >= this.#most && soonest !== undefined) this.delete(soonest.name, soonest.id)
+    if (this.#size < this.#most || soonest === undefined) return
+    this.delete(soonest.name, soonest.id)
+    this.#evicted++
   }
 
   /** The next one of the round, beginning again after the last; undefined where there is none. */

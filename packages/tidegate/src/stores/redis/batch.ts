@@ -31,8 +31,9 @@ const FIRST_QUOTA = 3
  * The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean.
  * @param now the time to decide at, or '' for the server's own
  * @param around about that time, ms since the epoch
+ * @param beside behind the names of keys that are named as well, after all the others; none by default
  */
-export function encodeBatch(batch: readonly Pending[], now: string, around: number): string[] {
+export function encodeBatch(batch: readonly Pending[], now: string, around: number, beside = ''): string[] {
   const operations: string[] = []
   const quotas: string[] = []
   const places = new Map<Rule, number>()
@@ -61,6 +62,7 @@ export function encodeBatch(batch: readonly Pending[], now: string, around: numb
       if (id !== undefined) operations.push(id)
     }
   }
+  if (beside !== '') for (const { keys } of batch) for (const key of keys) words.push(key + beside)
   words[0] = String(words.length - 1)
   words.push(now, String(quotas.length))
   for (const word of quotas) words.push(word)
@@ -167,7 +169,7 @@ function stateFailure(text: string, rule: Rule, key: string): TidegateError {
 /** The error of a key whose state is none that this rule can use; undefined where it is another error. */
 export function stateError(error: unknown, rule: Rule, key: string): TidegateError | undefined {
   const text = String(typeof error === 'string' ? error : (error as { message?: unknown } | null)?.message)
-  const where = `Redis: the key ${key} of rule ${rule.name}`
+  const where = `Redis: the key ${key}${text.includes('(its reservations)') ? ':reserved' : ''} of rule ${rule.name}`
   if (/\bWRONGTYPE\b/.test(text)) {
     return new TidegateError('ERR_STATE_WRONG_TYPE', `${where} holds another type of value; it was left alone`)
   }

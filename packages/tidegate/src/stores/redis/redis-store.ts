@@ -87,9 +87,14 @@ interface Settings {
 interface Way {
   readonly script: Script
   readonly words: readonly string[]
+  /** What the key beside each key is called that the script names too; `''`: there is none. */
+  readonly beside: string
 }
 
-const DECIDE: Way = { script: decide, words: [] }
+/** Behind the name of a key: its reservations. */
+const RESERVED = ':reserved'
+
+const DECIDE: Way = { script: decide, words: [], beside: '' }
 
 class RedisStore implements Store {
   readonly clock: Clock
@@ -120,26 +125,25 @@ class RedisStore implements Store {
   }
 
   reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
-    const way = { script: reserve, words: [String(expiresInMs)] }
+    const way = { script: reserve, words: [String(expiresInMs)], beside: RESERVED }
     const shares = this.cluster && checks.length > 1 ? this.#shares(checks) : []
     if (shares.length < 2) return this.#decideAtOnce(checks, 'consume', way)
     return decideCompensated(checks, shares, 'consume', {
       decide: (share, how) => this.#decideAtOnce(share, how, way),
-      giveBack: ({ rule, key, id }, { usedBefore }) => this.#settle(rule, key, id as string, 0, usedBefore),
+      giveBack: ({ rule, key, cost, id }, { at, usedBefore = 0 }) =>
+        this.#settle(rule, key, [id as string, '0', String(at), String(cost), String(usedBefore)]),
     })
   }
 
   settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
-    return this.#settle(rule, key, id, cost)
+    return this.#settle(rule, key, [id, String(cost)])
   }
 
-  /** @param usedBefore as in `Admission` */
-  async #settle(rule: Rule, key: Key, id: string, cost: number, usedBefore = 0): Promise<Settlement> {
+  async #settle(rule: Rule, key: Key, whose: readonly string[]): Promise<Settlement> {
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const quota = quotaWords(rule, this.#settings.clock?.() ?? this.#serverTime.now())
-      const words = [String(quota.length), ...quota, id, String(cost), String(usedBefore)]
-      const reply = await this.#run(settle, rule, key, words)
-      const { time, settlement } = readSettlement(reply, rule, cost)
+      const reply = await this.#run(settle, rule, key, [String(quota.length), ...quota, ...whose], RESERVED)
+      const { time, settlement } = readSettlement(reply, rule, Number(whose[1]))
       this.#serverTime.seen(time)
       if (settlement !== undefined) return settlement
     }
@@ -175,7 +179,7 @@ class RedisStore implements Store {
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush(name)
     // One by one: the keys of a slot that moves can be on two nodes.
-    const all = [`${name}:held`, name, `${name}:penalties`, `${name}:reserved`]
+    const all = [`${name}:held`, name, `${name}:penalties`, `${name}${RESERVED}`]
     for (const one of all) await this.#ask('DEL', [one], one)
   }
 
@@ -238,7 +242,8 @@ class RedisStore implements Store {
   async #send(batch: readonly Pending[], way = DECIDE, attempt = 1): Promise<void> {
     try {
       const now = this.#settings.clock?.()
-      const words = encodeBatch(batch, now === undefined ? '' : String(now), now ?? this.#serverTime.now())
+      const around = now ?? this.#serverTime.now()
+      const words = encodeBatch(batch, now === undefined ? '' : String(now), around, way.beside)
       for (const word of way.words) words.push(word)
       const run = () => runScript(this.#connection, way.script, words)
       const reply = await retry(run, { moving: this.cluster && batch.length === 1 })
@@ -265,14 +270,15 @@ class RedisStore implements Store {
     }
   }
 
-  /** Runs a script of one key, after what was asked before it. */
-  async #run(script: Script, rule: Rule, key: Key, words: string[]): Promise<unknown> {
+  /** Runs a script of one key, and perhaps of one beside it, after what was asked before it. */
+  async #run(script: Script, rule: Rule, key: Key, words: string[], beside = ''): Promise<unknown> {
     this.#ensureOpen()
     const name = redisKey(rule, key, this.#settings)
     const now = this.#settings.clock?.()
     this.#batcher.flush(name)
     try {
-      const all = ['1', name, now === undefined ? '' : String(now), ...words]
+      const names = beside === '' ? [name] : [name, name + beside]
+      const all = [String(names.length), ...names, now === undefined ? '' : String(now), ...words]
       return await retry(() => runScript(this.#connection, script, all), { moving: this.cluster })
     } catch (error) {
       throw stateError(error, rule, name) ?? unavailable(error)
