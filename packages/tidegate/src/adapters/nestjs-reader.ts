@@ -1,4 +1,4 @@
-import type { ExecutionContext } from '@nestjs/common'
+import type { ArgumentsHost, ExecutionContext } from '@nestjs/common'
 import { type NodeRequest, type NodeResponse, nodeHeader, pathOf } from '../http/node-exchange.ts'
 import type { RequestReader } from '../http/request-options.ts'
 
@@ -20,6 +20,7 @@ export interface NestRequest extends NodeRequest {
 export interface NestResponse {
   readonly raw?: NodeResponse
   header(name: string, value: string): unknown
+  status(code: number): { send(body: string): unknown }
 }
 
 /** Where neither `trustProxy` nor the framework's own setting believes a proxy, nobody is believed. */
@@ -39,7 +40,7 @@ export const reader: RequestReader<ExecutionContext> = {
 }
 
 /** The response that a guard sets headers on. */
-export function responseOf(context: ExecutionContext): NestResponse {
+export function responseOf(context: ArgumentsHost): NestResponse {
   return context.switchToHttp().getResponse<NestResponse>()
 }
 

@@ -1,7 +1,10 @@
 import {
+  type ArgumentsHost,
   type CanActivate,
+  Catch,
   type CustomDecorator,
   type DynamicModule,
+  type ExceptionFilter,
   type ExecutionContext,
   HttpException,
   Inject,
@@ -14,7 +17,7 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common'
-import { APP_GUARD } from '@nestjs/core'
+import { APP_FILTER, APP_GUARD } from '@nestjs/core'
 import { CombinedLimits, type RouteLimits, routeRules } from '../http/combined-limits.ts'
 import type { MaybePromise } from '../http/maybe-promise.ts'
 import { settleOnClose } from '../http/node-exchange.ts'
@@ -86,6 +89,29 @@ function rulesOf(own: readonly RouteLimits[] | undefined, name: string, key: rea
   return (own ?? []).flatMap((limits, i) => routeRules(limits, i === 0 ? name : `${name}-${i + 1}`, key))
 }
 
+/** What a refused request ends with, unless there is a `handler`. Filters of your own can catch it. */
+export class RateLimitException extends HttpException {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.problem, refusal.status)
+    this.refusal = refusal
+  }
+}
+
+/** Answers with the problem document: Nest itself would send it as any other JSON. */
+class RateLimitFilter implements ExceptionFilter<RateLimitException> {
+  catch({ refusal }: RateLimitException, host: ArgumentsHost): void {
+    const response = responseOf(host)
+    response.header('Content-Type', refusal.contentType)
+    response.status(refusal.status).send(refusal.body)
+  }
+
+  static {
+    Catch(RateLimitException)(RateLimitFilter)
+  }
+}
+
 /** Limits what its routes are asked over HTTP; WebSockets and messages pass. Of Nest on Express and on Fastify. */
 export class RateLimitGuard implements CanActivate {
   readonly #limiter: RouteLimiter
@@ -104,9 +130,7 @@ export class RateLimitGuard implements CanActivate {
       if (charge !== undefined) settleOnClose(limit, context, response, rawResponse(response), charge)
       return true
     }
-    if (this.#limiter.handler !== undefined) throw this.#limiter.handler(context, refusal)
-    response.header('Content-Type', 'application/problem+json')
-    throw new HttpException(refusal.problem, refusal.status)
+    throw this.#limiter.handler?.(context, refusal) ?? new RateLimitException(refusal)
   }
 
   static {
@@ -167,7 +191,7 @@ function moduleOf(options: Provider[], global = true, imports: ModuleMetadata['i
     module: RateLimitModule,
     global: true,
     imports,
-    providers: [...options, limits, ...guard],
+    providers: [...options, limits, { provide: APP_FILTER, useClass: RateLimitFilter }, ...guard],
     exports: [LIMITS],
   }
 }
