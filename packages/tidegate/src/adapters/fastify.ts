@@ -44,6 +44,15 @@ const reader: RequestReader<FastifyRequest> = {
 }
 
 const plugin: FastifyPluginCallback<RateLimitOptions> = (instance, options, done) => {
+  try {
+    install(instance, options)
+    done()
+  } catch (error) {
+    done(error as Error)
+  }
+}
+
+function install(instance: FastifyInstance, options: RateLimitOptions): void {
   const { hook = 'onRequest', handler, ...limits } = withoutPrefix(options)
   if (!HOOKS.includes(hook)) throw invalid('ERR_INVALID_OPTION', 'hook', `one of ${HOOKS.join(', ')}`, hook)
   const combined = new CombinedLimits<FastifyRequest, FastifyReply>(limits, reader)
@@ -66,7 +75,6 @@ const plugin: FastifyPluginCallback<RateLimitOptions> = (instance, options, done
     else decideBy(limit, request, reply, next, handler)
   }
   addHook(instance, hook, decide)
-  done()
 }
 
 /**

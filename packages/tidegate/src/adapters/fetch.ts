@@ -4,6 +4,8 @@ import type { Refusal } from '../http/problem.ts'
 import { RequestLimit } from '../http/request-limit.ts'
 import type { RequestLimitOptions, RequestReader } from '../http/request-options.ts'
 
+export { type LimitFetchOptions, limitFetch, type OutgoingLimiter } from '../http/limit-fetch.ts'
+
 /** A handler of requests: a route handler of Next.js, what Bun and Deno serve, a worker's. */
 export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => MaybePromise<Response>
 
@@ -63,11 +65,12 @@ export function rateLimit<Rest extends readonly unknown[] = []>(
     }
 }
 
-const SWITCHING_PROTOCOLS = 101
+/** Below are answers that are the runtime's: one opens a WebSocket, one is a network error. */
+const LEAST_STATUS = 200
 
 /** The answer with the headers added; a copy where its own cannot be changed, as those of one that was fetched. */
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
-  if (response.status === SWITCHING_PROTOCOLS) return response
+  if (response.status < LEAST_STATUS) return response
   try {
     for (const name in headers) response.headers.set(name, headers[name] as string)
     return response

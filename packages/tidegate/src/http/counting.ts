@@ -22,8 +22,11 @@ interface Asked<Target> {
 /** The name of a limit that was given none. */
 export const DEFAULT_NAME = 'http'
 
-/** Whom requests are counted for, where a limit does not say. */
-export const CLIENT_KEY: readonly string[] = ['client']
+/** Whom requests are counted for, where one of several limits does not say. */
+const CLIENT_KEY: readonly string[] = ['client']
+
+/** The same for the one limit: what a limiter files its counts under, so that it and a gate count in one place. */
+const LIMITER_KEY: readonly string[] = ['key']
 
 /** The limits of an HTTP limiter, made from its options or handed in. */
 export class Counting {
@@ -73,7 +76,7 @@ export function rulesOf(options: LimitsOptions): RuleOptions[] {
   if (limits !== undefined) return limits.map((rule) => ({ ...rule, key: rule.key ?? [...CLIENT_KEY] }))
   const own = ownLimit(options)
   const { name = DEFAULT_NAME } = options
-  return Object.keys(own).length === 0 ? [] : [{ ...own, name, key: [...CLIENT_KEY] } as unknown as RuleOptions]
+  return Object.keys(own).length === 0 ? [] : [{ ...own, name, key: [...LIMITER_KEY] } as unknown as RuleOptions]
 }
 
 function askedOf(options: LimitsOptions): { of: Gate; byDescriptor: true } | { of: Limiter; byDescriptor: false } {

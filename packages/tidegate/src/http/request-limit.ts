@@ -101,9 +101,12 @@ export class RequestLimit<Request, Response> {
     const reader = this.#reader
     const ip = this.#clients.keyOf(request)
     const method = reader.method(request)
+    const client = key ? dimensionValue(key) : ip
     const own: Record<string, string> = {
       ...reader.dimensions?.(request),
-      client: key ? dimensionValue(key) : ip,
+      client,
+      // By this name a limiter counts.
+      key: client,
       ip,
       method: method === 'HEAD' ? 'GET' : dimensionValue(method),
       route: dimensionValue(reader.route(request)),
