@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Outcome, Reference } from './findings.ts'
+import { requestsPerSecond } from './http-load.ts'
+import type { Plan } from './plan.ts'
+import type { RedisServer } from './redis-server.ts'
+import { interleave, ratio, type Series, type Spread, spread } from './rounds.ts'
+
+const SERVER = fileURLToPath(new URL('middleware-server.js', import.meta.url))
+const CONNECTIONS = 64
+
+/** The limiters of a framework, ours first after none, and how many requests take about two seconds. */
+const FRAMEWORKS = {
+  express: { limiters: ['tidegate', 'express-rate-limit', 'rate-limiter-flexible'], requests: 16_000 },
+  fastify: { limiters: ['tidegate', '@fastify/rate-limit'], requests: 80_000 },
+} as const
+
+type Framework = keyof typeof FRAMEWORKS
+
+/** What a limiter costs a server: each is a process of its own, and asked in turn with the others. */
+export async function measureMiddleware(redis: RedisServer, plan: Plan): Promise<Outcome> {
+  const [express, fastify] = [await measure('express', redis, plan), await measure('fastify', redis, plan)]
+  const findings: Outcome['findings'] = [
+    { target: 'expressMemory', measured: express.memory },
+    { target: 'fastifyMemory', measured: fastify.memory },
+    { target: 'expressRedis', measured: express.redis },
+    { target: 'fastifyRedis', measured: fastify.redis },
+  ]
+  return { findings, references: [...express.references, ...fastify.references] }
+}
+
+interface Measured {
+  /** Ours in memory, relative to none. */
+  readonly memory: Spread
+  /** Ours in Redis, relative to the peer that is fastest there. */
+  readonly redis: Spread
+  readonly references: readonly Reference[]
+}
+
+async function measure(framework: Framework, redis: RedisServer, plan: Plan): Promise<Measured> {
+  const { limiters, requests } = FRAMEWORKS[framework]
+  const kinds = [['none'], ...limiters.map((name) => [name]), ...limiters.map((name) => [name, String(redis.port)])]
+  const servers: ChildProcess[] = []
+  try {
+    const contestants = []
+    for (const [name = '', port] of kinds) {
+      const args = port === undefined ? [name] : [name, port]
+      const child = spawn(process.execPath, [SERVER, framework, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+      servers.push(child)
+      const [listening] = (await once(createInterface(child.stdout), 'line')) as [string]
+      const many = Math.round(requests * plan.scale)
+      const label = `${framework}, ${name === 'none' ? 'no limiter' : `${name} in ${port === undefined ? 'memory' : 'Redis'}`}`
+      contestants.push({ name: label, measure: () => requestsPerSecond(Number(listening), many, CONNECTIONS) })
+    }
+    return compare(await interleave(contestants, plan.rounds), limiters.length)
+  } finally {
+    for (const child of servers) child.kill()
+  }
+}
+
+function compare(results: readonly Series[], limiters: number): Measured {
+  const [none, ...others] = results as [Series, ...Series[]]
+  const [ourMemory, ourRedis] = [others[0] as Series, others[limiters] as Series]
+  const peers = others.slice(limiters + 1)
+  const fastest = peers.toSorted((a, b) => spread(b.values).median - spread(a.values).median)[0] as Series
+  const references = [
+    ...others.map(({ name }, i): Reference => {
+      return { what: `${name}, vs none`, measured: ratio(others[i] as Series, none), unit: 'x' }
+    }),
+    ...results.map(({ name, values }): Reference => {
+      return { what: name, measured: spread(values.map((value) => value / 1000)), unit: 'k/s' }
+    }),
+  ]
+  return { memory: ratio(ourMemory, none), redis: ratio(ourRedis, fastest), references }
+}
