@@ -13,7 +13,8 @@ import { redisStore } from 'tidegate/redis'
 
 /*
  * One server of one framework with one limiter, in a process of its own: `middleware-server.js FRAMEWORK LIMITER [REDIS]`.
- * Prints its port. Without the port of a Redis it counts in memory.
+ * Prints its port, and answers each message with the processor time that it has used. Without the port of a Redis it
+ * counts in memory.
  */
 
 /** Nothing reaches it: what is measured is an admitted request. */
@@ -57,6 +58,7 @@ const plugins: Record<string, (app: FastifyInstance) => void> = {
 
 const server = framework === 'express' ? await serveExpress() : await serveFastify()
 console.log((server.address() as AddressInfo).port)
+process.on('message', () => process.send?.(process.cpuUsage()))
 
 async function serveExpress(): Promise<Server> {
   const app = express()

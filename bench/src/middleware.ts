@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Outcome, Reference } from './findings.ts'
-import { requestsPerSecond } from './http-load.ts'
+import { ask } from './http-load.ts'
 import type { Plan } from './plan.ts'
 import type { RedisServer } from './redis-server.ts'
 import { interleave, ratio, type Series, type Spread, spread } from './rounds.ts'
@@ -19,7 +20,11 @@ const FRAMEWORKS = {
 
 type Framework = keyof typeof FRAMEWORKS
 
-/** What a limiter costs a server: each is a process of its own, and asked in turn with the others. */
+/**
+ * What a limiter costs a server: each is a process of its own, and asked in turn with the others. Figures are requests for
+ * each second of the processor that the server has used, which is what a busy server can answer, and which others that
+ * work on the same cores change less than they do the time that passes.
+ */
 export async function measureMiddleware(redis: RedisServer, plan: Plan): Promise<Outcome> {
   const [express, fastify] = [await measure('express', redis, plan), await measure('fastify', redis, plan)]
   const findings: Outcome['findings'] = [
@@ -47,17 +52,34 @@ async function measure(framework: Framework, redis: RedisServer, plan: Plan): Pr
     const contestants = []
     for (const [name = '', port] of kinds) {
       const args = port === undefined ? [name] : [name, port]
-      const child = spawn(process.execPath, [SERVER, framework, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const child = spawn(process.execPath, [SERVER, framework, ...args], {
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      })
       servers.push(child)
-      const [listening] = (await once(createInterface(child.stdout), 'line')) as [string]
+      const [listening] = (await once(createInterface(child.stdout as Readable), 'line')) as [string]
       const many = Math.round(requests * plan.scale)
       const label = `${framework}, ${name === 'none' ? 'no limiter' : `${name} in ${port === undefined ? 'memory' : 'Redis'}`}`
-      contestants.push({ name: label, measure: () => requestsPerSecond(Number(listening), many, CONNECTIONS) })
+      contestants.push({ name: label, measure: () => requestsPerSecond(child, Number(listening), many) })
     }
     return compare(await interleave(contestants, plan.rounds), limiters.length)
   } finally {
     for (const child of servers) child.kill()
   }
+}
+
+/** By the processor's time of the server. */
+async function requestsPerSecond(server: ChildProcess, port: number, requests: number): Promise<number> {
+  const before = await processorTime(server)
+  await ask(port, requests, CONNECTIONS)
+  return (requests / ((await processorTime(server)) - before)) * 1_000_000
+}
+
+/** Microseconds that a server has computed until now. */
+async function processorTime(server: ChildProcess): Promise<number> {
+  const answer = once(server, 'message')
+  server.send('processor time')
+  const [{ user, system }] = (await answer) as [NodeJS.CpuUsage]
+  return user + system
 }
 
 function compare(results: readonly Series[], limiters: number): Measured {

@@ -331,5 +331,24 @@ describe.each(all.map((framework) => [framework.name, framework] as const))('%s'
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(80)
       expect(first.app.handled() + second.app.handled()).toBe(40)
     })
+
+    test('an outage is 503 while it lasts, and no longer', async () => {
+      const outage = await startRedis()
+      const own = new Redis({
+        ...{ port: outage.port, host: '127.0.0.1', retryStrategy: () => 20 },
+        ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
+      })
+      own.on('error', () => undefined)
+      open.push({ close: () => own.disconnect() })
+      await new Promise((resolve) => own.once('ready', resolve))
+      const { app, client: asking } = await start({ name: 'out', limit: 9, window: '1m', store: redisStore(own) })
+      expect((await asking.ask()).status).toBe(200)
+      await outage.stop()
+      expect((await asking.ask()).status).toBe(503)
+      expect(app.handled()).toBe(1)
+      const again = await startRedis([], outage.port)
+      open.push({ close: () => again.stop() })
+      await vi.waitFor(async () => expect((await asking.ask()).status).toBe(200), 10_000)
+    })
   })
 })

@@ -106,7 +106,11 @@ function decideBy(
     refuse: (refusal) => {
       if (reply.sent) return
       reply.code(refusal.status)
-      if (handler !== undefined) return handler(request, reply, refusal)
+      if (handler !== undefined) {
+        const answering = handler(request, reply, refusal)
+        // A reply can be waited for, and is then over: what comes of that is Fastify's to handle.
+        return answering === reply ? undefined : answering
+      }
       reply.header('Content-Type', refusal.contentType).send(refusal.body)
     },
   })
