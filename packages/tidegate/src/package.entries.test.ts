@@ -103,8 +103,8 @@ describe('a runtime that has nothing but what browsers and workers have', () => 
   function run(script: string): string {
     writeFileSync(join(folder, 'runtime.mjs'), RUNTIME)
     writeFileSync(join(folder, 'script.mjs'), `import { run } from './runtime.mjs'\n${script}`)
-    const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] } as const
-    return execFileSync(process.execPath, ['--experimental-vm-modules', 'script.mjs'], options)
+    const args = ['--no-warnings', '--experimental-vm-modules', 'script.mjs']
+    return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
   }
 
   test.each(entries.filter(([name]) => name !== '/nestjs'))('tidegate%s is there', (_name, file) => {
