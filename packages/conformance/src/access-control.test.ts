@@ -61,6 +61,11 @@ async function everything(client: RedisClient): Promise<void> {
   const many = of({ name: 'many', algorithm: 'concurrency', limit: 2000 })
   await Promise.all(Array.from({ length: 1001 }, (_, i) => many.limit('k', { id: `i${i}` })))
   expect(await many.entries('k')).toHaveLength(1001)
+  for (const id of ['r1', 'r2']) await limiter.reserve('r', { cost: 2, id, expiresIn: 100 })
+  await limiter.settle('r', 'r1', { cost: 3 })
+  now += 100
+  await limiter.reserve('r', { cost: 2, id: 'r3' })
+  await limiter.cancel('r', 'r3')
   await limiter.block('k', 1000)
   await limiter.limit('k')
   await limiter.unblock('k')

@@ -133,6 +133,22 @@ describeRedis('the windows of a calendar that Redis is sent', (redis) => {
     expect(await limiter.refund('k')).toBe(0)
   })
 
+  test('a reservation, and what it is settled above, are charged in the window of the server, once', async () => {
+    const { counted, client } = counting(redis.client)
+    const options = { name: 'daily', algorithm: 'fixed-window', limit: 9, align: 'day' } as const
+    wrongBy(-100 * DAY)
+    const limiter = createLimiter({ ...options, store: redisStore(client) })
+    expect(await limiter.reserve('k', { cost: 2, id: 'a' })).toMatchObject({ allowed: true, used: 2 })
+    expect(counted.scripts).toBe(2)
+    // The window is forgotten, so that the excess needs one.
+    await limiter.refund('k', { cost: 2 })
+    const other = createLimiter({ ...options, store: redisStore(client) })
+    expect(await other.settle('k', 'a', { cost: 7 })).toEqual({ settled: true, charged: 5, refunded: 0 })
+    expect(counted.scripts).toBe(5)
+    const { at, resetAfterMs } = await other.peek('k', { cost: 0 })
+    expect(at + (resetAfterMs as number)).toBe(calendarWindow('day', 'UTC', await serverTime()).end)
+  })
+
   test('a store with a clock of its own is sent the windows around that, whatever the machine says', async () => {
     const { counted, client } = counting(redis.client)
     let now = Date.parse('2011-12-30T09:59:59.999Z')

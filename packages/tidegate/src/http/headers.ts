@@ -21,19 +21,21 @@ export interface HeaderOptions {
  * every matching rule's limit and window, and `RateLimit` what is left of each; the forms of -06 and -07 have the figures
  * of the deciding rule. `Retry-After` (RFC 9110, whole seconds, at least 1) stands on a refusal that can end. On a
  * refusal the reset announced for a refusing rule is its wait, so that neither is earlier than the other.
+ * Rules in shadow bind nobody and are left out, and so are those without limit for this request.
  *
  * @param rules the rules that decided, for their windows
- * @returns header names and values; none where no rule matched
+ * @returns header names and values; none where no rule limits the request
  */
 export function rateLimitHeaders(
   decision: Decision,
   rules: readonly Rule[],
   options: HeaderOptions = {},
 ): Record<string, string> {
-  if (decision.rules.length === 0) return {}
+  const told = decision.rules.every(isTold) ? decision.rules : decision.rules.filter(isTold)
+  if (told.length === 0) return {}
   const { standardHeaders = 'draft-8', legacyHeaders = false, laterMs = 0 } = options
   const headers: Record<string, string> = {}
-  if (standardHeaders !== false) STANDARD[standardHeaders](headers, decision, windowsOf(rules), laterMs)
+  if (standardHeaders !== false) STANDARD[standardHeaders](headers, decision, told, windowsOf(rules), laterMs)
   if (legacyHeaders !== false) legacy(headers, decision, legacyHeaders, laterMs)
   if (!decision.allowed && decision.retryAfterMs !== null) {
     headers['Retry-After'] = String(seconds(decision.retryAfterMs + laterMs))
@@ -42,30 +44,41 @@ export function rateLimitHeaders(
 }
 
 type Windows = ReadonlyMap<string, number>
-type Write = (headers: Record<string, string>, decision: Decision, windows: Windows, laterMs: number) => void
+type Write = (
+  headers: Record<string, string>,
+  decision: Decision,
+  told: readonly RuleDecision[],
+  windows: Windows,
+  laterMs: number,
+) => void
+
+/** Whether a rule binds the request: one in shadow does not, nor one without limit. */
+function isTold({ shadow, unlimited }: RuleDecision): boolean {
+  return shadow !== true && unlimited !== true
+}
 
 const STANDARD: Record<StandardHeaders, Write> = {
-  'draft-6': (headers, decision, windows, laterMs) => {
-    headers['RateLimit-Policy'] = numberedPolicies(decision, windows)
+  'draft-6': (headers, decision, told, windows, laterMs) => {
+    headers['RateLimit-Policy'] = numberedPolicies(told, windows)
     headers['RateLimit-Limit'] = String(decision.limit)
     headers['RateLimit-Remaining'] = String(decision.remaining)
     const reset = resetOf(decision, laterMs)
     if (reset !== undefined) headers['RateLimit-Reset'] = String(reset)
   },
-  'draft-7': (headers, decision, windows, laterMs) => {
+  'draft-7': (headers, decision, told, windows, laterMs) => {
     const reset = resetOf(decision, laterMs)
-    headers['RateLimit-Policy'] = numberedPolicies(decision, windows)
+    headers['RateLimit-Policy'] = numberedPolicies(told, windows)
     headers['RateLimit'] =
       `limit=${decision.limit}, remaining=${decision.remaining}${reset === undefined ? '' : `, reset=${reset}`}`
   },
-  'draft-8': (headers, { rules }, windows, laterMs) => {
-    const [only] = rules
-    if (rules.length === 1) {
+  'draft-8': (headers, _decision, told, windows, laterMs) => {
+    const [only] = told
+    if (told.length === 1) {
       headers['RateLimit-Policy'] = namedPolicy(only as RuleDecision, windows)
       headers['RateLimit'] = remaining(only as RuleDecision, laterMs)
     } else {
-      headers['RateLimit-Policy'] = rules.map((figures) => namedPolicy(figures, windows)).join(', ')
-      headers['RateLimit'] = rules.map((figures) => remaining(figures, laterMs)).join(', ')
+      headers['RateLimit-Policy'] = told.map((figures) => namedPolicy(figures, windows)).join(', ')
+      headers['RateLimit'] = told.map((figures) => remaining(figures, laterMs)).join(', ')
     }
   },
 }
@@ -103,8 +116,8 @@ function namedPolicy({ rule, limit }: RuleDecision, windows: Windows): string {
 }
 
 /** `100;w=60, 1000;w=86400`: what policies looked like before they had names. */
-function numberedPolicies({ rules }: Decision, windows: Windows): string {
-  return rules.map(({ rule, limit }) => `${limit}${windowParameter(windows.get(rule))}`).join(', ')
+function numberedPolicies(told: readonly RuleDecision[], windows: Windows): string {
+  return told.map(({ rule, limit }) => `${limit}${windowParameter(windows.get(rule))}`).join(', ')
 }
 
 function windowParameter(windowMs = 0): string {

@@ -30,16 +30,21 @@ export interface Problem {
 
 /** The answer to a request that is over a limit. */
 export function refusalOf(decision: Decision, headers: Record<string, string>, accept: string | undefined): Refusal {
-  const violated = decision.rules.filter(({ allowed }) => !allowed).map(({ rule }) => rule)
+  const violated = decision.rules.filter(({ allowed, shadow }) => !allowed && shadow !== true).map(({ rule }) => rule)
   const wait = headers['Retry-After'] ?? (decision.retryAfterMs === null ? undefined : secondsOf(decision.retryAfterMs))
   const problem: Problem = {
     type: QUOTA_EXCEEDED,
     title: 'Too many requests',
     status: 429,
-    detail: wait === undefined ? 'This request exceeds its quota.' : `Over the limit. Try again in ${wait} s.`,
+    detail: detailOf(decision, wait),
     'violated-policies': violated,
   }
   return answer(problem, headers, accept, decision)
+}
+
+function detailOf({ reason }: Decision, wait: string | undefined): string {
+  if (reason === 'missing_dimension') return 'This request lacks what its quota is counted by.'
+  return wait === undefined ? 'This request exceeds its quota.' : `Over the limit. Try again in ${wait} s.`
 }
 
 /** The answer where the limits could not be asked, and nobody is let through unasked. */

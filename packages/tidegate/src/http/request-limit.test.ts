@@ -82,6 +82,23 @@ describe('a limit of HTTP requests', () => {
     expect(await refusedBy('GET', { host: 'c', 'x-tenant': 'r', 'x-user': 'u' })).toEqual(['client'])
   })
 
+  it('names neither a rule in shadow nor one without limit, and says where a dimension is missing', () => {
+    const limit = limitOf({
+      standardHeaders: 'draft-6',
+      limits: [
+        { name: 'trial', limit: 0, window: '1m', shadow: true },
+        { name: 'friends', key: ['ip'], unlimited: true },
+        { name: 'client', limit: 1, window: '1m' },
+        { name: 'device', key: ['device'], limit: 5, window: '1h', required: true, match: { route: '/device' } },
+      ],
+    })
+    expect(at(limit, { ...ann }).headers).toMatchObject({ 'RateLimit-Policy': '1;w=60', 'RateLimit-Remaining': '0' })
+    expect(at(limit, { ...ann }).refusal?.problem['violated-policies']).toEqual(['client'])
+    const { refusal } = at(limit, { peer: '192.0.2.2', route: '/device' })
+    expect(refusal?.problem).toMatchObject({ status: 429, detail: 'This request lacks what its quota is counted by.' })
+    expect(refusal?.headers).not.toHaveProperty('Retry-After')
+  })
+
   it('answers text to who asks for it, and a problem document to everybody else', () => {
     const asked = (accept?: string) => {
       const limit = limitOf({ limit: 0, window: '1m' })

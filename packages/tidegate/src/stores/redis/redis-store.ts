@@ -4,8 +4,9 @@ import type { Atomicity, RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import type { Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
+import type { Settlement } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
-import type { Check, Mode, Store } from '../store.ts'
+import type { Check, Mode, Reserve, Store } from '../store.ts'
 import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
 import { connect, type RedisClient } from './clients/connect.ts'
@@ -14,11 +15,12 @@ import type { Connection } from './connection.ts'
 import { readEntries } from './entries.ts'
 import { boundInFlight } from './in-flight.ts'
 import { quotaWords } from './quotas.ts'
-import { redisKey } from './redis-key.ts'
+import { DEFAULT_NAMING, redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
-import { block, decide, entries, refund, renew, unblock } from './scripts.generated.ts'
+import { block, decide, entries, refund, renew, reserve, settle, unblock } from './scripts.generated.ts'
 import { ServerTime } from './server-time.ts'
+import { readSettlement } from './settlement.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 import { type SlotShare, shareBySlot } from './slot-share.ts'
 
@@ -50,7 +52,14 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending']
   const fields = checkFields(options, 'options', known)
-  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
+  const {
+    prefix = DEFAULT_NAMING.prefix,
+    clock,
+    hashKeys = DEFAULT_NAMING.hashKeys,
+    maxBatch = 32,
+    maxInFlight = 512,
+    maxPending = 100_000,
+  } = fields
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
   const connection = boundInFlight(connect(client), checkInteger(maxInFlight, 'maxInFlight', 1, 100_000))
   return new RedisStore(connection, {
@@ -64,6 +73,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 /** A server's clock that runs away from ours three times in one request is none to count by. */
 const MOST_ATTEMPTS = 3
+const RUNS_AWAY = 'its time kept running away from ours'
 
 interface Settings {
   readonly prefix: string
@@ -72,6 +82,14 @@ interface Settings {
   readonly maxBatch: number
   readonly maxPending: number
 }
+
+/** How a batch is decided: the script, and the words behind those of the batch. */
+interface Way {
+  readonly script: Script
+  readonly words: readonly string[]
+}
+
+const DECIDE: Way = { script: decide, words: [] }
 
 class RedisStore implements Store {
   readonly clock: Clock
@@ -99,6 +117,33 @@ class RedisStore implements Store {
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
     return this.cluster && checks.length > 1 ? this.#decideInCluster(checks, mode) : this.#decideTogether(checks, mode)
+  }
+
+  reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
+    const way = { script: reserve, words: [String(expiresInMs)] }
+    const shares = this.cluster && checks.length > 1 ? this.#shares(checks) : []
+    if (shares.length < 2) return this.#decideAtOnce(checks, 'consume', way)
+    return decideCompensated(checks, shares, 'consume', {
+      decide: (share, how) => this.#decideAtOnce(share, how, way),
+      giveBack: ({ rule, key, id }, { usedBefore }) => this.#settle(rule, key, id as string, 0, usedBefore),
+    })
+  }
+
+  settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
+    return this.#settle(rule, key, id, cost)
+  }
+
+  /** @param usedBefore as in `Admission` */
+  async #settle(rule: Rule, key: Key, id: string, cost: number, usedBefore = 0): Promise<Settlement> {
+    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+      const quota = quotaWords(rule, this.#settings.clock?.() ?? this.#serverTime.now())
+      const words = [String(quota.length), ...quota, id, String(cost), String(usedBefore)]
+      const reply = await this.#run(settle, rule, key, words)
+      const { time, settlement } = readSettlement(reply, rule, cost)
+      this.#serverTime.seen(time)
+      if (settlement !== undefined) return settlement
+    }
+    throw unavailable(new Error(RUNS_AWAY))
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
@@ -130,7 +175,8 @@ class RedisStore implements Store {
     // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
     this.#batcher.flush(name)
     // One by one: the keys of a slot that moves can be on two nodes.
-    for (const one of [`${name}:held`, name, `${name}:penalties`]) await this.#ask('DEL', [one], one)
+    const all = [`${name}:held`, name, `${name}:penalties`, `${name}:reserved`]
+    for (const one of all) await this.#ask('DEL', [one], one)
   }
 
   async ping(): Promise<void> {
@@ -148,7 +194,7 @@ class RedisStore implements Store {
     if (shares.length === 1) return this.#decideTogether(checks, mode)
     return decideCompensated(checks, shares, mode, {
       decide: (share, how) => this.#decideTogether(share, how),
-      refund: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
+      giveBack: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
     })
   }
 
@@ -174,25 +220,36 @@ class RedisStore implements Store {
     })
   }
 
+  /** The same in a script call of its own, after what was asked before it. */
+  #decideAtOnce(checks: readonly Check[], mode: ScriptMode, way: Way): Promise<RuleDecision[]> {
+    return new Promise((resolve, reject) => {
+      this.#ensureOpen()
+      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
+      this.#batcher.flush(keys[0])
+      void this.#send([{ checks, keys, mode, resolve, reject }], way)
+    })
+  }
+
   /**
    * A request that was sent windows of another time than the server's has not been decided. It is sent again, alone, with
    * the windows around the time that the reply gave: one more round trip, for a client whose clock is wrong by more than
    * a window, until it knows by how much.
    */
-  async #send(batch: readonly Pending[], attempt = 1): Promise<void> {
+  async #send(batch: readonly Pending[], way = DECIDE, attempt = 1): Promise<void> {
     try {
       const now = this.#settings.clock?.()
       const words = encodeBatch(batch, now === undefined ? '' : String(now), now ?? this.#serverTime.now())
-      const run = () => runScript(this.#connection, decide, words)
+      for (const word of way.words) words.push(word)
+      const run = () => runScript(this.#connection, way.script, words)
       const reply = await retry(run, { moving: this.cluster && batch.length === 1 })
       const { time, outOfRange } = settleBatch(batch, reply)
       this.#serverTime.seen(time)
-      if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error('its time kept running away from ours')
-      await Promise.all(outOfRange.map((pending) => this.#send([pending], attempt + 1)))
+      if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error(RUNS_AWAY)
+      await Promise.all(outOfRange.map((pending) => this.#send([pending], way, attempt + 1)))
     } catch (error) {
       // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
       if (this.cluster && batch.length > 1 && isMoving(error)) {
-        await Promise.all(batch.map((pending) => this.#send([pending], attempt)))
+        await Promise.all(batch.map((pending) => this.#send([pending], way, attempt)))
         return
       }
       const failure = unavailable(error)
