@@ -14,6 +14,7 @@ export const errorCodes = {
   ERR_ALGORITHM_UNSUPPORTED: 'An operation that the algorithm of this rule does not have.',
   ERR_SYNC_UNSUPPORTED: 'A synchronous call on a store that answers over a network.',
   ERR_TOO_MANY_WAITING: 'More requests were waiting in `acquire` than `maxWaiting` allows.',
+  ERR_TURN_TOO_LATE: 'The turn of a request of `limitFetch` did not come within its `timeout`.',
   ERR_CLOSED: 'A call on a limiter, gate or store that has been closed.',
   ERR_CLIENT_UNSUPPORTED: 'The Redis client handed in is of no kind that is known here.',
   ERR_STATE_WRONG_TYPE: 'The Redis key of this limit holds another type of value. It was left alone.',
