@@ -1,8 +1,8 @@
 /** Why a decision is what it is. */
-export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit' | 'blocked'
+export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit' | 'blocked' | 'store_unavailable'
 
-/** Where a decision was made. */
-export type Source = 'store'
+/** Where a decision was made: by the store, or in this process, because the store did not answer. */
+export type Source = 'store' | 'local'
 
 /**
  * How the rules of one request were charged. `strict`: all or none, in one step. `compensated`: their keys lie in
@@ -88,10 +88,11 @@ export interface DecisionContext {
   readonly version: string
   readonly id: string | null
   readonly atomicity: Atomicity
+  readonly source: Source
 }
 
 /** The decision of a request that one rule matched. */
-export function decideByOne(figures: RuleDecision, { version, id, atomicity }: DecisionContext): Decision {
+export function decideByOne(figures: RuleDecision, { version, id, atomicity, source }: DecisionContext): Decision {
   const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
   return {
     allowed,
@@ -101,7 +102,7 @@ export function decideByOne(figures: RuleDecision, { version, id, atomicity }: D
     retryAfterMs,
     resetAfterMs,
     reason,
-    source: 'store',
+    source,
     rule,
     rules: [figures],
     at,

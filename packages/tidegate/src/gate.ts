@@ -11,6 +11,7 @@ import {
 import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
+import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
 import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
@@ -39,6 +40,8 @@ export interface GateOptions extends WaitingOptions {
    * can be, and else so that nothing is over-admitted and no refused request leaves a charge; each decision says which.
    */
   atomicity?: Atomicity
+  /** What decides while the store does not answer, for rules that do not say so themselves. Default: `'local'`. */
+  onStoreFailure?: FailurePolicy
 }
 
 /** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
@@ -101,8 +104,9 @@ export interface Gate {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
 export function createGate(options: GateOptions): Gate {
-  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
-  const rules = bySlot(compileRules(options.rules), options.slot)
+  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'onStoreFailure', 'maxWaiting'])
+  const policy = checkPolicy(options.onStoreFailure, 'onStoreFailure')
+  const rules = bySlot(compileRules(options.rules, 'rules', policy), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
   const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
@@ -237,7 +241,8 @@ class RuleGate implements Gate {
     const [first] = figures
     if (first === undefined) return decideByNone(this.#store.clock(), this.version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
-    const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
+    const source = this.#store.sourceOf?.(first) ?? 'store'
+    const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict', source }
     return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
   }
 

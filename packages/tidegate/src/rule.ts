@@ -1,4 +1,5 @@
 import { invalid, TidegateError } from './errors.ts'
+import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
 import { type AlgorithmName, compileLimit, type LimitOptions, limitFields } from './limit.ts'
 import type { Condition } from './matching/condition.ts'
@@ -16,6 +17,11 @@ export interface RuleOptions extends LimitOptions, PenaltyOptions {
   match?: Record<string, Condition>
   /** The dimensions whose values are counted apart. Default: none, one count for all requests. */
   key?: string[]
+  /**
+   * What the rule does while the store does not answer: `'deny'`, `'allow'`, or `'local'`, this process's share of the
+   * limit. One that denies refuses the whole request. Default: the gate's.
+   */
+  onStoreFailure?: FailurePolicy
   /** What the rule is for, for whoever reads it. */
   description?: string
 }
@@ -30,6 +36,8 @@ export interface Rule extends Quota {
   /** Which dimension of `key` alone decides the slot of a cluster; -1 where all of them do. */
   readonly slot: number
   readonly description: string | undefined
+  /** What decides while the store does not answer. No part of the version: what is counted is the same. */
+  readonly onStoreFailure: FailurePolicy
   /**
    * `name.fingerprint`: what its stored state is filed under. The fingerprint covers the format of
    * the state, the algorithm, the window and the key's dimensions, so that a change of any of them
@@ -43,7 +51,7 @@ export const STATE_FORMAT = 1
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAME_EXPECTED = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
-const RULE_FIELDS = ['name', 'match', 'key', ...limitFields, 'penalty', 'description']
+const RULE_FIELDS = ['name', 'match', 'key', ...limitFields, 'penalty', 'onStoreFailure', 'description']
 
 /** A name that can stand in keys, headers and metrics. */
 export function checkName(value: unknown, field: string): string {
@@ -54,27 +62,29 @@ export function checkName(value: unknown, field: string): string {
  * Checks one rule. `field` is where it stands, e.g. `rules[2]`.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_INVALID_KEY`
  */
-export function compileRule(options: unknown, field: string): Rule {
+export function compileRule(options: unknown, field: string, policy: FailurePolicy = 'local'): Rule {
   const fields = checkFields(options, field, RULE_FIELDS)
   const name = checkName(fields['name'], `${field}.name`)
   const match = compileMatch(fields['match'], `${field}.match`)
   const key = compileKey(fields['key'], `${field}.key`)
   const description = compileDescription(fields['description'], `${field}.description`)
-  return { ...compileCounting(fields, `${field}.`, name, key), match, description }
+  const onStoreFailure = checkPolicy(fields['onStoreFailure'], `${field}.onStoreFailure`, policy)
+  return { ...compileCounting(fields, `${field}.`, name, key), match, description, onStoreFailure }
 }
 
 /** Checks the rule of a limiter: one limit, counted by the key of each call. */
 export function compileLimiterRule(options: Record<string, unknown>, name: string): Rule {
-  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined }
+  const onStoreFailure = checkPolicy(options['onStoreFailure'], 'onStoreFailure')
+  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined, onStoreFailure }
 }
 
 /**
  * Checks the rules of a gate: each for itself, then that no two have the same name.
  * @throws TidegateError, also `ERR_DUPLICATE_RULE`
  */
-export function compileRules(options: unknown, field = 'rules'): Rule[] {
+export function compileRules(options: unknown, field = 'rules', policy: FailurePolicy = 'local'): Rule[] {
   if (!Array.isArray(options)) throw invalid('ERR_INVALID_OPTION', field, 'an array of rules', options)
-  const rules = Array.from(options, (rule: unknown, i) => compileRule(rule, `${field}[${i}]`))
+  const rules = Array.from(options, (rule: unknown, i) => compileRule(rule, `${field}[${i}]`, policy))
   const first = new Map<string, number>()
   for (const [i, { name }] of rules.entries()) {
     const earlier = first.get(name)

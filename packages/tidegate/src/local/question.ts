@@ -28,11 +28,11 @@ export function questionOf(
     counters: countersOf(checks),
     ask: async (mode) => answer(await store.decide(checks, mode)),
     leastWaitMs: ({ rules }) => Math.max(...rules.map((figures, i) => leastWaitOf(figures, checks[i]?.rule as Rule))),
-    giveBack: async ({ rules }) => {
+    giveBack: async ({ rules, source }) => {
       const refunds = checks.map(({ rule, key, cost, id }, i) => {
         const figures = rules[i]
         const of = figures === undefined ? undefined : admissionBy(figures, cost, id)
-        return of === undefined ? undefined : store.refund(rule, key, cost, of)
+        return of === undefined ? undefined : store.refund(rule, key, cost, { ...of, source })
       })
       // A refund that fails leaves its charge until the window has passed: there is nobody left to tell.
       await Promise.allSettled(refunds)

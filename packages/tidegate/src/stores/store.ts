@@ -1,6 +1,6 @@
 import type { Admission, Entry } from '../admission.ts'
 import type { Clock } from '../clock.ts'
-import type { Atomicity, RuleDecision } from '../decision.ts'
+import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
@@ -33,9 +33,18 @@ export interface Store {
   atomicity?(checks: readonly Check[]): Atomicity
   /**
    * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
+   * @param until ms of the monotonic clock (`performance.now()`): nobody waits for an answer after that, and what has not been
+   * done by then is not to be done. Default: for ever
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
-  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
+  decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]>
+  /** Where figures that `decide` gave were made. Without it: in the store. */
+  sourceOf?(figures: RuleDecision): Source
+  /**
+   * Says that an instance lives for so many ms more; with 0, that it leaves. Resolves to how many live. Without it a store
+   * cannot tell how many share its limits.
+   */
+  heartbeat?(instance: string, lifeMs: number): Promise<number>
   /**
    * Gives back up to `cost`: of that one admission if it is still live, else (`of` undefined) of the oldest live ones.
    * @returns what was given back

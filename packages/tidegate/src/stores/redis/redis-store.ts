@@ -4,6 +4,8 @@ import type { Atomicity, RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import type { Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
+import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
+import { type GuardedStore, guard } from '../../resilience/guarded-store.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
 import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
@@ -17,12 +19,18 @@ import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
-import { block, decide, entries, refund, renew, unblock } from './scripts.generated.ts'
+import { block, decide, entries, heartbeat, refund, renew, unblock } from './scripts.generated.ts'
 import { ServerTime } from './server-time.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 import { type SlotShare, shareBySlot } from './slot-share.ts'
 
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends GuardOptions {
+  /**
+   * Whether the store keeps requests from waiting (`deadlineMs`, `breaker`) and decides without Redis when it does not
+   * answer, by the `onStoreFailure` of the rules. Without it whoever asks waits as long as the client does, and gets the error.
+   * Default: true.
+   */
+  guarded?: boolean
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
   prefix?: string
   /** Milliseconds since the epoch, for tests. Default: the Redis server's own time. */
@@ -47,19 +55,25 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * In a cluster they travel in one call for each hash slot. `requiredCommands` lists what an ACL has to allow.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
+export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store
+export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending']
+  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded', ...guardFields]
   const fields = checkFields(options, 'options', known)
   const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
+  const { guarded = true } = fields
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
+  if (typeof guarded !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'guarded', 'true or false', guarded)
   const connection = boundInFlight(connect(client), checkInteger(maxInFlight, 'maxInFlight', 1, 100_000))
-  return new RedisStore(connection, {
+  const store = new RedisStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
     clock: clock === undefined ? undefined : checkClock(clock),
     hashKeys,
     maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
     maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
   })
+  const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
+  return guarded ? guard(store, guardOptions) : store
 }
 
 /** A server's clock that runs away from ours three times in one request is none to count by. */
@@ -131,6 +145,22 @@ class RedisStore implements Store {
     this.#batcher.flush(name)
     // One by one: the keys of a slot that moves can be on two nodes.
     for (const one of [`${name}:held`, name, `${name}:penalties`]) await this.#ask('DEL', [one], one)
+  }
+
+  async heartbeat(instance: string, lifeMs: number): Promise<number> {
+    this.#ensureOpen()
+    const words = [
+      '1',
+      `${this.#settings.prefix}:instances`,
+      String(this.#settings.clock?.() ?? ''),
+      instance,
+      String(lifeMs),
+    ]
+    try {
+      return Number(await retry(() => runScript(this.#connection, heartbeat, words), { moving: this.cluster }))
+    } catch (error) {
+      throw unavailable(error)
+    }
   }
 
   async ping(): Promise<void> {

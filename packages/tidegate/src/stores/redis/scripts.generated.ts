@@ -28,3 +28,8 @@ export const unblock = {
   sha1: '95945fde9eb773fd11ec98b17ee1380356a64586',
   source: "local attempt, unpack_bytes, pack_bytes, sub = redis.pcall, struct.unpack, struct.pack, string.sub\nlocal now, injected, floor = tonumber(ARGV[1]), true, math.floor\nif not now then\nlocal time = redis.call('TIME')\nnow, injected = time[1] * 1000 + floor(time[2] / 1000), false\nend\nlocal key, was = KEYS[1], 0\nlocal block = attempt('GETRANGE', key, 0, 19)\nif type(block) == 'string' and #block == 19 and string.byte(block) == 9 then\nlocal _, ends, aside = unpack_bytes('<I6I6I6', block, 2)\nif now < ends then was = 1 end\nlocal moved = attempt('RENAME', key .. ':held', key)\nif moved.err and string.find(moved.err, 'no such key', 1, true) then\nif now < aside then return redis.error_reply('TRYAGAIN the state of this key is on its way from another node') end\nredis.call('DEL', key)\nelseif moved.err then return redis.error_reply(moved.err) end\nend\nredis.call('DEL', key .. ':penalties')\nreturn was",
 }
+
+export const heartbeat = {
+  sha1: '12681102647c03532b4ff6d68054823a691b4e0b',
+  source: "local attempt, unpack_bytes, pack_bytes, sub = redis.pcall, struct.unpack, struct.pack, string.sub\nlocal now, injected, floor = tonumber(ARGV[1]), true, math.floor\nif not now then\nlocal time = redis.call('TIME')\nnow, injected = time[1] * 1000 + floor(time[2] / 1000), false\nend\nlocal key, life = KEYS[1], tonumber(ARGV[3])\nredis.call('ZREMRANGEBYSCORE', key, '-inf', now)\nif life > 0 then\nredis.call('ZADD', key, now + life, ARGV[2])\nif injected and life < 3600000 then life = 3600000 end\nredis.call('PEXPIRE', key, life + 1000)\nelse redis.call('ZREM', key, ARGV[2]) end\nreturn redis.call('ZCARD', key)",
+}
