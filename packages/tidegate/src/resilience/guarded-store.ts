@@ -45,8 +45,8 @@ export function guard(store: Store, options: GuardOptions = {}): GuardedStore {
   return new StoreGuard(checkStore(store), guardSettings(checkFields(options, 'options', guardFields)))
 }
 
-/** How long the operations may take that are no decisions, ms. */
-const OPERATION_MS = 1_000
+/** How long the operations may take that are no decisions, or `deadlineMs` where that is longer. Ms. */
+export const OPERATION_MS = 1_000
 
 class StoreGuard implements GuardedStore {
   readonly clock: Clock
@@ -187,8 +187,7 @@ class StoreGuard implements GuardedStore {
       })
       /** @returns whether somebody still waits for the answer */
       const isInTime = () => {
-        if (deadline.expire === undefined) return false
-        deadline.expire = undefined
+        if (!this.#decisions.settle(deadline)) return false
         this.#waiting--
         return true
       }
@@ -274,7 +273,7 @@ class StoreGuard implements GuardedStore {
       const deadline = this.#operations.start(() => reject(noAnswer(Math.max(OPERATION_MS, this.#settings.deadlineMs))))
       const settle = <Value>(how: (value: Value) => void) => {
         return (value: Value) => {
-          deadline.expire = undefined
+          this.#operations.settle(deadline)
           how(value)
         }
       }

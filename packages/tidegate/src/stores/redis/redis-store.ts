@@ -1,11 +1,11 @@
 import type { Admission, Entry } from '../../admission.ts'
-import { type Clock, checkClock, systemClock } from '../../clock.ts'
+import { type Clock, checkClock, monotonicClock, systemClock } from '../../clock.ts'
 import type { Atomicity, RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import type { Key } from '../../key.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
-import { type GuardedStore, guard } from '../../resilience/guarded-store.ts'
+import { type GuardedStore, guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
 import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
@@ -15,6 +15,7 @@ import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
 import { readEntries } from './entries.ts'
 import { boundInFlight } from './in-flight.ts'
+import { lateAt, timeWord } from './late.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
@@ -71,6 +72,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     hashKeys,
     maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
     maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
+    operationMs: guarded ? OPERATION_MS : Number.POSITIVE_INFINITY,
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
   return guarded ? guard(store, guardOptions) : store
@@ -85,6 +87,8 @@ interface Settings {
   readonly hashKeys: boolean
   readonly maxBatch: number
   readonly maxPending: number
+  /** How long an operation that is no decision may take, ms; infinite where nobody counts. */
+  readonly operationMs: number
 }
 
 class RedisStore implements Store {
@@ -111,8 +115,9 @@ class RedisStore implements Store {
     return this.cluster && checks.length > 1 && this.#shares(checks).length > 1 ? 'compensated' : 'strict'
   }
 
-  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
-    return this.cluster && checks.length > 1 ? this.#decideInCluster(checks, mode) : this.#decideTogether(checks, mode)
+  decide(checks: readonly Check[], mode: Mode, until = Number.POSITIVE_INFINITY): Promise<RuleDecision[]> {
+    if (this.cluster && checks.length > 1) return this.#decideInCluster(checks, mode, until)
+    return this.#decideTogether(checks, mode, until)
   }
 
   async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
@@ -173,11 +178,11 @@ class RedisStore implements Store {
     this.#closed = true
   }
 
-  async #decideInCluster(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
+  async #decideInCluster(checks: readonly Check[], mode: Mode, until: number): Promise<RuleDecision[]> {
     const shares = this.#shares(checks)
-    if (shares.length === 1) return this.#decideTogether(checks, mode)
+    if (shares.length === 1) return this.#decideTogether(checks, mode, until)
     return decideCompensated(checks, shares, mode, {
-      decide: (share, how) => this.#decideTogether(share, how),
+      decide: (share, how) => this.#decideTogether(share, how, until),
       refund: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
     })
   }
@@ -196,11 +201,11 @@ class RedisStore implements Store {
   }
 
   /** Checks whose keys share a slot: in the next batch, as one step. */
-  #decideTogether(checks: readonly Check[], mode: ScriptMode): Promise<RuleDecision[]> {
+  #decideTogether(checks: readonly Check[], mode: ScriptMode, until: number): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
-      this.#batcher.add({ checks, keys, mode, resolve, reject })
+      this.#batcher.add({ checks, keys, mode, until, resolve, reject })
     })
   }
 
@@ -209,17 +214,23 @@ class RedisStore implements Store {
    * the windows around the time that the reply gave: one more round trip, for a client whose clock is wrong by more than
    * a window, until it knows by how much.
    */
-  async #send(batch: readonly Pending[], attempt = 1): Promise<void> {
+  async #send(requests: readonly Pending[], attempt = 1): Promise<void> {
+    const sent = monotonicClock()
+    const batch = requests.every(({ until }) => until > sent) ? requests : stillWaiting(requests, sent)
+    if (batch.length === 0) return
     try {
       const now = this.#settings.clock?.()
-      const words = encodeBatch(batch, now === undefined ? '' : String(now), now ?? this.#serverTime.now())
+      const until = Math.min(...batch.map((pending) => pending.until))
+      const words = encodeBatch(batch, this.#timeWord(until), now ?? this.#serverTime.now())
       const run = () => runScript(this.#connection, decide, words)
-      const reply = await retry(run, { moving: this.cluster && batch.length === 1 })
+      const reply = await retry(run, { moving: this.cluster && batch.length === 1, until })
       const { time, outOfRange } = settleBatch(batch, reply)
-      this.#serverTime.seen(time)
+      this.#serverTime.seen(time, sent)
       if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error('its time kept running away from ours')
       await Promise.all(outOfRange.map((pending) => this.#send([pending], attempt + 1)))
     } catch (error) {
+      // Nothing was done. Where somebody still waits, the server's time was not what it was taken for.
+      if (this.#wasLate(error, sent) && attempt < MOST_ATTEMPTS) return this.#send(batch, attempt + 1)
       // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
       if (this.cluster && batch.length > 1 && isMoving(error)) {
         await Promise.all(batch.map((pending) => this.#send([pending], attempt)))
@@ -238,16 +249,31 @@ class RedisStore implements Store {
     }
   }
 
+  /** The first argument of a script that must not act after `until`, by the monotonic clock. */
+  #timeWord(until: number): string {
+    const latest = until === Number.POSITIVE_INFINITY ? undefined : this.#serverTime.latest(until)
+    return timeWord(this.#settings.clock?.(), latest)
+  }
+
+  /** Whether a script came too late, by which the server's time is known. */
+  #wasLate(error: unknown, sent: number): boolean {
+    const time = lateAt(error)
+    if (time !== undefined) this.#serverTime.seen(time, sent)
+    return time !== undefined
+  }
+
   /** Runs a script of one key, after what was asked before it. */
   async #run(script: Script, rule: Rule, key: Key, words: string[]): Promise<unknown> {
     this.#ensureOpen()
     const name = redisKey(rule, key, this.#settings)
-    const now = this.#settings.clock?.()
+    const sent = monotonicClock()
+    const until = sent + this.#settings.operationMs
     this.#batcher.flush(name)
     try {
-      const all = ['1', name, now === undefined ? '' : String(now), ...words]
-      return await retry(() => runScript(this.#connection, script, all), { moving: this.cluster })
+      const run = () => runScript(this.#connection, script, ['1', name, this.#timeWord(until), ...words])
+      return await retry(run, { moving: this.cluster, until })
     } catch (error) {
+      if (this.#wasLate(error, sent) && monotonicClock() < until) return this.#run(script, rule, key, words)
       throw stateError(error, rule, name) ?? unavailable(error)
     }
   }
@@ -255,6 +281,15 @@ class RedisStore implements Store {
   #ensureOpen(): void {
     if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the Redis store has been closed')
   }
+}
+
+/** Rejects what nobody waits for any more, before it is sent. */
+function stillWaiting(requests: readonly Pending[], now: number): Pending[] {
+  const failure = unavailable(new Error('nobody waits for this any more: it was not sent'))
+  return requests.filter(({ until, reject }) => {
+    if (until <= now) reject(failure)
+    return until > now
+  })
 }
 
 function unavailable(error: unknown): TidegateError {

@@ -2,7 +2,7 @@
   Says that an instance lives for so many ms more, and counts those that live.
 
   KEYS[1]  a sorted set: the instances, by when they are no longer believed to live, ms since the epoch
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  the instance
   ARGV[3]  for how many ms from now; 0: it leaves
   Reply    how many live
