@@ -88,11 +88,15 @@ export interface DecisionContext {
   readonly version: string
   readonly id: string | null
   readonly atomicity: Atomicity
-  readonly source: Source
+  /** Default: the store. */
+  readonly source?: Source
 }
 
 /** The decision of a request that one rule matched. */
-export function decideByOne(figures: RuleDecision, { version, id, atomicity, source }: DecisionContext): Decision {
+export function decideByOne(
+  figures: RuleDecision,
+  { version, id, atomicity, source = 'store' }: DecisionContext,
+): Decision {
   const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
   return {
     allowed,

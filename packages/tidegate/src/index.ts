@@ -5,11 +5,24 @@ export type { Atomicity, Decision, Reason, RuleDecision, Source } from './decisi
 export type { Descriptor } from './descriptor.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
+export type { FailurePolicy } from './failure-policy.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
 export type { AlgorithmName, AlgorithmSpelling, LimitOptions } from './limit.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
 export type { AcquireOptions, WaitingOptions } from './local/acquire.ts'
 export type { CompiledCondition, Condition } from './matching/condition.ts'
+export type {
+  BreakerEvent,
+  BreakerState,
+  ConfigRefusalEvent,
+  FallbackCause,
+  FallbackEvent,
+  LateReplyEvent,
+  Observer,
+  StoreErrorEvent,
+  WarningCode,
+  WarningEvent,
+} from './observer.ts'
 export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'

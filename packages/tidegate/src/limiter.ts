@@ -112,7 +112,7 @@ class SingleLimiter implements Limiter {
     this.rules = [rule]
     this.version = versionOf(this.rules)
     this.#keepsIds = keepsIds(rule)
-    this.#context = { version: this.version, id: null, atomicity: 'strict', source: 'store' }
+    this.#context = { version: this.version, id: null, atomicity: 'strict' }
     this.#store = store
     this.#ownsStore = ownsStore
     this.#lines = lines

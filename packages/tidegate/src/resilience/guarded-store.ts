@@ -12,6 +12,9 @@ import { causeOf, isAnswered, noAnswer, notAsked } from './failure.ts'
 import { Fallback } from './fallback.ts'
 import { type GuardOptions, type GuardSettings, guardFields, guardSettings } from './guard-options.ts'
 import { Membership } from './membership.ts'
+import type { StoreHealth } from './store-health.ts'
+import { TimeLimit } from './time-limit.ts'
+import { StoreWatch, warningsTo } from './watch.ts'
 
 /** How a guarded store stands, for health and metrics. */
 export interface GuardState {
@@ -26,6 +29,8 @@ export interface GuardState {
   readonly lateReplies: number
   /** Decisions that wait for the store now. */
   readonly waiting: number
+  /** What the store last said of itself, a minute ago at most; undefined where it has said nothing yet. */
+  readonly health: StoreHealth | undefined
 }
 
 export interface GuardedStore extends Store {
@@ -56,13 +61,15 @@ class StoreGuard implements GuardedStore {
   readonly #observer: Observer
   readonly #breaker: Breaker
   readonly #decisions: Deadlines
-  readonly #operations: Deadlines
+  readonly #operations: TimeLimit
   readonly #membership: Membership
+  readonly #watch: StoreWatch
   readonly #fallback: Fallback
   /** Figures that were made here. */
   readonly #local = new WeakSet<RuleDecision>()
   readonly #fallbacks = { deadline: 0, breaker: 0, error: 0, overload: 0 }
   #lateReplies = 0
+  #isUsed = false
   #waiting = 0
 
   constructor(store: Store, settings: GuardSettings) {
@@ -76,10 +83,14 @@ class StoreGuard implements GuardedStore {
       notify(observer, 'breakerChange', event)
     this.#breaker = new Breaker(settings.breaker, monotonicClock, Math.random, onChange)
     this.#decisions = new Deadlines(deadlineMs, monotonicClock)
-    this.#operations = new Deadlines(Math.max(OPERATION_MS, deadlineMs), monotonicClock)
-    const { heartbeat } = store
+    this.#operations = new TimeLimit(Math.max(OPERATION_MS, deadlineMs))
+    const { heartbeat, inspect } = store
+    this.#watch = new StoreWatch(
+      inspect && (() => this.#operations.run(() => inspect.call(store))),
+      warningsTo(observer),
+    )
     const beat =
-      heartbeat && ((name: string, lifeMs: number) => this.#bounded(() => heartbeat.call(store, name, lifeMs)))
+      heartbeat && ((name: string, lifeMs: number) => this.#operations.run(() => heartbeat.call(store, name, lifeMs)))
     this.#membership = new Membership(instances, beat)
     this.#fallback = new Fallback({
       clock: store.clock,
@@ -97,6 +108,7 @@ class StoreGuard implements GuardedStore {
       fallbacks: { ...this.#fallbacks },
       lateReplies: this.#lateReplies,
       waiting: this.#waiting,
+      health: this.#watch.health,
     }
   }
 
@@ -109,7 +121,7 @@ class StoreGuard implements GuardedStore {
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
-    this.#membership.start()
+    if (!this.#isUsed) this.#begin()
     const permit = this.#breaker.ask()
     if (permit !== undefined) return this.#ask(permit, checks, mode)
     this.#lookAfter()
@@ -155,7 +167,7 @@ class StoreGuard implements GuardedStore {
   /** Asks whatever the breaker says: an answer is what it waits for. */
   async ping(): Promise<void> {
     try {
-      await this.#bounded(() => this.#store.ping())
+      await this.#operations.run(() => this.#store.ping())
     } catch (error) {
       notify(this.#observer, 'storeError', { operation: 'ping', error })
       throw error
@@ -164,6 +176,7 @@ class StoreGuard implements GuardedStore {
   }
 
   async close(): Promise<void> {
+    this.#watch.stop()
     await this.#membership.stop()
     await this.#fallback.close()
     await this.#store.close()
@@ -212,6 +225,13 @@ class StoreGuard implements GuardedStore {
     })
   }
 
+  /** With the first decision: a store that nobody asks needs no looking after. */
+  #begin(): void {
+    this.#isUsed = true
+    this.#membership.start()
+    this.#watch.start()
+  }
+
   #fallBack(cause: FallbackCause, checks: readonly Check[], mode: Mode): RuleDecision[] {
     const figures = this.#fallback.decide(checks, mode)
     this.#fallbacks[cause]++
@@ -234,10 +254,12 @@ class StoreGuard implements GuardedStore {
   #lookAfter(): void {
     const permit = this.#breaker.probe()
     if (permit === undefined) return
-    this.#bounded(() => this.#store.ping()).then(
-      () => this.#breaker.succeed(permit),
-      () => this.#breaker.fail(permit),
-    )
+    this.#operations
+      .run(() => this.#store.ping())
+      .then(
+        () => this.#breaker.succeed(permit),
+        () => this.#breaker.fail(permit),
+      )
   }
 
   /** What was admitted here is given back here, and all else there. Where that is not known, here first. */
@@ -260,25 +282,11 @@ class StoreGuard implements GuardedStore {
         this.#lookAfter()
         throw notAsked()
       }
-      return await this.#bounded(ask)
+      return await this.#operations.run(ask)
     } catch (error) {
       notify(this.#observer, 'storeError', { operation, error })
       throw error
     }
-  }
-
-  /** Rejects when the time is up, whatever becomes of the question. */
-  #bounded<Result>(ask: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const deadline = this.#operations.start(() => reject(noAnswer(Math.max(OPERATION_MS, this.#settings.deadlineMs))))
-      const settle = <Value>(how: (value: Value) => void) => {
-        return (value: Value) => {
-          this.#operations.settle(deadline)
-          how(value)
-        }
-      }
-      ask().then(settle(resolve), settle(reject))
-    })
   }
 }
 

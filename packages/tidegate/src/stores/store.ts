@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
+import type { StoreHealth } from '../resilience/store-health.ts'
 import type { Rule } from '../rule.ts'
 
 /** One limit that a request has to pass. */
@@ -60,6 +61,8 @@ export interface Store {
   unblock(rule: Rule, key: Key): Promise<boolean>
   /** Forgets one key, exactly that, its block with it. */
   reset(rule: Rule, key: Key): Promise<void>
+  /** What the store says of itself, to be warned of. */
+  inspect?(): Promise<StoreHealth>
   /** Asks the store whether it is there. Rejects if not. */
   ping(): Promise<void>
   /** Releases what the store itself has opened; a client handed in stays open. */

@@ -3,9 +3,12 @@ import { type Clock, checkClock, monotonicClock, systemClock } from '../../clock
 import type { Atomicity, RuleDecision } from '../../decision.ts'
 import { invalid, TidegateError } from '../../errors.ts'
 import type { Key } from '../../key.ts'
+import { checkObserver } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
 import { type GuardedStore, guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
+import type { StoreHealth } from '../../resilience/store-health.ts'
+import { warningsTo } from '../../resilience/watch.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Store } from '../store.ts'
 import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
@@ -15,6 +18,7 @@ import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
 import { readEntries } from './entries.ts'
 import { boundInFlight } from './in-flight.ts'
+import { readInfo } from './info.ts'
 import { lateAt, timeWord } from './late.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
@@ -63,9 +67,13 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const fields = checkFields(options, 'options', known)
   const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
   const { guarded = true } = fields
+  const observer = checkObserver(fields['observer'])
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
   if (typeof guarded !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'guarded', 'true or false', guarded)
-  const connection = boundInFlight(connect(client), checkInteger(maxInFlight, 'maxInFlight', 1, 100_000))
+  const connection = boundInFlight(
+    connect(client, warningsTo(observer)),
+    checkInteger(maxInFlight, 'maxInFlight', 1, 100_000),
+  )
   const store = new RedisStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
     clock: clock === undefined ? undefined : checkClock(clock),
@@ -166,6 +174,14 @@ class RedisStore implements Store {
     } catch (error) {
       throw unavailable(error)
     }
+  }
+
+  async inspect(): Promise<StoreHealth> {
+    this.#ensureOpen()
+    const sent = monotonicClock()
+    const [seconds, microseconds] = (await this.#ask('TIME', [])) as [string, string]
+    this.#serverTime.seen(Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000), sent)
+    return { ...readInfo(await this.#ask('INFO', [])), skewMs: this.#serverTime.skewMs() }
   }
 
   async ping(): Promise<void> {

@@ -10,6 +10,7 @@ import { MAX_TIME_MS, monotonicClock, systemClock } from '../../clock.ts'
 export class ServerTime {
   /** How far the server is ahead, at least. */
   #ahead = systemClock() - monotonicClock()
+  #isKnown = false
 
   /** About now, ms since the epoch. */
   now(): number {
@@ -21,11 +22,17 @@ export class ServerTime {
     return within(Math.floor(until + this.#ahead))
   }
 
+  /** How far the server's clock is ahead of the one that this machine shows, ms; undefined before the first reply. */
+  skewMs(): number | undefined {
+    return this.#isKnown ? Math.round(monotonicClock() + this.#ahead - systemClock()) + 0 : undefined
+  }
+
   /** Takes note of the time that a reply gave. @param sent when it was asked for, by the monotonic clock */
   seen(time: number, sent: number): void {
     const atLeast = time - monotonicClock()
     const atMost = time + 1 - sent
-    if (this.#ahead < atLeast || this.#ahead > atMost) this.#ahead = atLeast
+    if (!this.#isKnown || this.#ahead < atLeast || this.#ahead > atMost) this.#ahead = atLeast
+    this.#isKnown = true
   }
 }
 
