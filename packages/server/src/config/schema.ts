@@ -35,6 +35,7 @@ const ruleShape = {
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),
   }).optional(),
+  onStoreFailure: text.optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>
 
