@@ -9,6 +9,7 @@ import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openStore } from '../store/open-store.ts'
+import { logLastWords } from './last-words.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
 
 /** Serves until a signal ends it. Logs go to stdout as JSON, words for people to stderr. */
@@ -23,7 +24,8 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const logger = pino({ name: 'tidegate', level: settings.logLevel })
   const signal = shutdownSignal()
   const lifecycle: Lifecycle = { phase: 'serving' }
-  const { store, close } = await openStore(settings.redis, logger)
+  logLastWords(logger)
+  const { store, close } = await openStore(settings.redis, logger, loaded.config.store)
   try {
     const gate = createGate({ rules, store })
     const service = createService({
@@ -34,6 +36,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
       denyStatus,
       logger,
       lifecycle,
+      maxConcurrent: settings.maxConcurrent,
     })
     const address = await listen(service, settings.host, settings.http)
     logger.info({ address, config: settings.config, rules: rules.length, version: gate.version }, 'listening')

@@ -25,6 +25,7 @@ interface Options {
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
   requestTimeoutMs?: number
+  maxConcurrent?: number
 }
 
 /** A service on a real socket of loopback, with a clock that stands still at 1,700,000,000,000. */
@@ -44,6 +45,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     denyStatus,
     logger,
     lifecycle,
+    ...(options.maxConcurrent !== undefined && { maxConcurrent: options.maxConcurrent }),
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   })
   await service.listen({ host: '127.0.0.1', port: 0 })

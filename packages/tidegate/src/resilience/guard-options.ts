@@ -15,7 +15,7 @@ export interface BreakerOptions {
   minimum?: number
   /** The first pause before the store is looked after; each is twice the one before. 1 to 600,000 ms. Default: 100. */
   backoffMs?: number
-  /** The longest of these pauses; 1 to 600,000 ms. Default: 2,000. */
+  /** The longest of these pauses; 1 to 600,000 ms, and never less than the first. Default: 2,000. */
   maxBackoffMs?: number
 }
 
@@ -69,18 +69,17 @@ const BREAKER_FIELDS = ['failures', 'share', 'windowMs', 'minimum', 'backoffMs',
 
 function breakerSettings(options: unknown): BreakerSettings {
   const fields = checkFields(options, 'breaker', BREAKER_FIELDS)
-  const { failures = 5, share = 0.5, windowMs = 10_000, minimum = 20, backoffMs = 100, maxBackoffMs } = fields
+  const { failures = 5, share = 0.5, windowMs = 10_000, minimum = 20, backoffMs = 100, maxBackoffMs = 2_000 } = fields
   if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
     throw invalid('ERR_INVALID_OPTION', 'breaker.share', 'a number above 0 to 1', share)
   }
   const first = checkInteger(backoffMs, 'breaker.backoffMs', 1, MOST_MS)
-  const longest = maxBackoffMs === undefined ? Math.max(first, 2_000) : maxBackoffMs
   return {
     failures: checkInteger(failures, 'breaker.failures', 1, 1_000_000),
     share,
     windowMs: checkInteger(windowMs, 'breaker.windowMs', 100, MOST_MS),
     minimum: checkInteger(minimum, 'breaker.minimum', 1, 1_000_000),
     backoffMs: first,
-    maxBackoffMs: checkInteger(longest, 'breaker.maxBackoffMs', first, MOST_MS),
+    maxBackoffMs: Math.max(first, checkInteger(maxBackoffMs, 'breaker.maxBackoffMs', 1, MOST_MS)),
   }
 }
