@@ -44,7 +44,7 @@ describe.skipIf(skipped)(`a blocked key whose slot moves ${skipped ? howToInstal
     ['the state first', ':held'],
   ])('%s: blocked as long as it is, never open, and counted on when both have come', async (value, first) => {
     let now = 1_700_000_000_000
-    const store = redisStore(client, { clock: () => now })
+    const store = redisStore(client, { guarded: false, clock: () => now })
     const limiter = createLimiter({ name: 'moved', limit: 2, window: '1h', store })
     const slot = hashSlot(`{${value}}`)
     await limiter.limit(value, { cost: 2 })
@@ -67,7 +67,12 @@ describe.skipIf(skipped)(`a blocked key whose slot moves ${skipped ? howToInstal
   })
 
   test('a reset in the middle forgets both', async () => {
-    const limiter = createLimiter({ name: 'moved', limit: 2, window: '1h', store: redisStore(client) })
+    const limiter = createLimiter({
+      name: 'moved',
+      limit: 2,
+      window: '1h',
+      store: redisStore(client, { guarded: false }),
+    })
     await limiter.limit('reset', { cost: 2 })
     await limiter.block('reset', 'forever')
     const slot = hashSlot('{reset}')

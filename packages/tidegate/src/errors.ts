@@ -8,6 +8,7 @@ export const errorCodes = {
   ERR_DUPLICATE_RULE: 'Two rules of one gate have the same name.',
   ERR_INVALID_KEY: 'A key, or the value of a dimension, that cannot name a counter.',
   ERR_INVALID_COST: 'A cost that is not a whole number from 0 to 4,294,967,295.',
+  ERR_INVALID_LIMIT: 'A limit that came with a request, or from a function, and that its rule cannot have.',
   ERR_INVALID_DESCRIPTOR: 'A descriptor that is not an object of strings.',
   ERR_INVALID_CLOCK: 'The clock given to a store did not return whole milliseconds since the epoch.',
   ERR_ALGORITHM_UNSUPPORTED: 'An operation that the algorithm of this rule does not have.',

@@ -1,298 +1,31 @@
-import type { Entry } from './admission.ts'
-import {
-  type Atomicity,
-  type Decision,
-  decideByAll,
-  decideByNone,
-  decideByOne,
-  MAX_COUNT,
-  type RuleDecision,
-} from './decision.ts'
-import { checkDescriptor, type Descriptor, keyOf } from './descriptor.ts'
-import type { Duration } from './duration.ts'
-import { invalid, TidegateError } from './errors.ts'
-import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
-import type { Key } from './key.ts'
-import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
-import { countersOf, questionOf } from './local/question.ts'
+import type { DescriptorOf, DimensionsOf, WithoutOthers } from './dimensions.ts'
+import { checkPolicy } from './failure-policy.ts'
+import type { Gate, GateOptions } from './gate/gate-methods.ts'
+import { RuleGate } from './gate/rule-gate.ts'
+import { RuleSet } from './gate/rule-set.ts'
+import { checkMaxWaiting } from './local/acquire.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
-import { RuleIndex } from './matching/rule-index.ts'
+import { checkObserver } from './observer.ts'
 import { checkFields } from './options.ts'
-import { type FOREVER, parseBlock } from './penalty.ts'
-import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
-import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
-import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
-import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
+import type { RuleOptions } from './rule.ts'
+import { checkAtomicity } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
-import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
+import { checkStore } from './stores/store.ts'
 
-export interface GateOptions extends WaitingOptions {
-  rules: RuleOptions[]
-  /** Default: a memory store of the gate's own. */
-  store?: Store
-  /**
-   * For a Redis Cluster: the keys of all rules that have this dimension in their `key` lie in the slot of its value, so
-   * that rules of one tenant, say, are decided in one step. Default: each key lies where all its values put it.
-   */
-  slot?: string
-  /**
-   * `'strict'` refuses rules that a cluster cannot decide in one step. Default: `'compensated'`, in one step where that
-   * can be, and else so that nothing is over-admitted and no refused request leaves a charge; each decision says which.
-   */
-  atomicity?: Atomicity
-  /** What decides while the store does not answer, for rules that do not say so themselves. Default: `'local'`. */
-  onStoreFailure?: FailurePolicy
-}
-
-/** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
-export interface Gate {
-  /** The rules, checked. */
-  readonly rules: readonly Rule[]
-  /** A fingerprint of the rules, the same wherever they are loaded. */
-  readonly version: string
-  /**
-   * Decides one request by every rule that matches it; charges all of them or none.
-   * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
-   */
-  limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
-  /** The same at once, where the store is memory. @throws TidegateError, also `ERR_SYNC_UNSUPPORTED` */
-  limitSync(descriptor: Descriptor, options?: RequestOptions): Decision
-  /**
-   * Waits until the request is admitted. In this process first come, first served among the requests of the same
-   * counters; those that have only some of their counters in common do not wait for each other, and whoever asks the
-   * store first passes. Refused, at once, is what can never be admitted or not within `timeoutMs`, and at that deadline
-   * whatever still waits. Rejects with the signal's reason once that is aborted, and has then charged nothing.
-   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`, `ERR_TOO_MANY_WAITING`
-   */
-  acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision>
-  /** What `limit` would answer now, without charging. */
-  peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision>
-  /** The same at once, where the store is memory. */
-  peekSync(descriptor: Descriptor, options?: RequestOptions): Decision
-  /**
-   * Gives back what was admitted, of each rule that matches: of that one admission, with its decision, if it is still
-   * live; else of the oldest live ones. Each rule by itself, so that one can fail alone.
-   * @returns the cost that each rule was given back, by name
-   */
-  refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>>
-  /** Ends the lease of this id in every `concurrency` rule that matches. @returns false where there was none left */
-  release(descriptor: Descriptor, id: string): Promise<boolean>
-  /** The lease of this id lives on for its whole time from now. @returns false where it had ended in any of the rules */
-  renew(descriptor: Descriptor, id: string): Promise<boolean>
-  /**
-   * The live admissions of a `sliding-log`, or the live leases of `concurrency`, oldest first.
-   * `rule` names one of the rules that match; it is needed where several do.
-   */
-  entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]>
-  /**
-   * Refuses the key of this request in one rule for so long from now, whatever it has used; instead of a block that
-   * there is. `rule` is needed where several match, so that nobody blocks more than he meant.
-   */
-  block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void>
-  /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
-  unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
-  /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
-  reset(descriptor: Descriptor): Promise<void>
-  /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
-  skipped(): ReadonlyMap<string, number>
-  /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
-  close(): Promise<void>
-}
+export type { Gate, GateOptions }
 
 /**
  * Many rules over one request.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_DUPLICATE_RULE`, `ERR_INVALID_KEY`
  */
-export function createGate(options: GateOptions): Gate {
-  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'onStoreFailure', 'maxWaiting'])
-  const policy = checkPolicy(options.onStoreFailure, 'onStoreFailure')
-  const rules = bySlot(compileRules(options.rules, 'rules', policy), options.slot)
+export function createGate<const Rules extends readonly RuleOptions[]>(
+  options: GateOptions<Rules> & { readonly rules: WithoutOthers<Rules> },
+): Gate<DescriptorOf<DimensionsOf<Rules>>> {
+  checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'onStoreFailure', 'observer', 'maxWaiting'])
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
-  if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
+  const isStrict = checkAtomicity(options.atomicity) === 'strict' && store.cluster === true
+  const onStoreFailure = checkPolicy(options.onStoreFailure, 'onStoreFailure')
+  const common = { slot: options.slot, isStrict, onStoreFailure, observer: checkObserver(options.observer) }
   const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
-  return new RuleGate(rules, store, options.store === undefined, lines)
-}
-
-class RuleGate implements Gate {
-  readonly rules: readonly Rule[]
-  readonly version: string
-  readonly #index: RuleIndex<Rule>
-  readonly #store: Store
-  readonly #ownsStore: boolean
-  readonly #lines: WaitingLines
-  readonly #skipped = new Map<string, number>()
-  #closed = false
-
-  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
-    this.rules = rules
-    this.version = versionOf(rules)
-    this.#index = new RuleIndex(rules)
-    this.#store = store
-    this.#ownsStore = ownsStore
-    this.#lines = lines
-  }
-
-  async limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
-    return this.#decide(descriptor, options, 'consume')
-  }
-
-  limitSync(descriptor: Descriptor, options?: RequestOptions): Decision {
-    return this.#decideSync(descriptor, options, 'consume')
-  }
-
-  async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
-    const { request, patience } = acquireOf(options)
-    const checks = this.#checks(descriptor, request, 'consume')
-    if (checks.length === 0) return this.#answer(checks, [])
-    const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
-    return this.#lines.wait(question, patience)
-  }
-
-  async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
-    return this.#decide(descriptor, options, 'peek')
-  }
-
-  peekSync(descriptor: Descriptor, options?: RequestOptions): Decision {
-    return this.#decideSync(descriptor, options, 'peek')
-  }
-
-  async refund(descriptor: Descriptor, options?: RefundOptions): Promise<ReadonlyMap<string, number>> {
-    const refund = refundOf(options)
-    const refunds = this.#matching(descriptor).map(({ rule, key }) => ({ rule, key, of: admissionOf(refund, rule) }))
-    const given = await Promise.all(
-      refunds.map(async ({ rule, key, of }): Promise<[string, number]> => {
-        return [
-          rule.name,
-          of === null ? 0 : await this.#given({ rule, key }, this.#store.refund(rule, key, refund.cost, of)),
-        ]
-      }),
-    )
-    return new Map(given)
-  }
-
-  async release(descriptor: Descriptor, id: string): Promise<boolean> {
-    const of = { at: undefined, id: checkId(id) }
-    const leases = this.#leases(descriptor)
-    const released = await Promise.all(
-      leases.map((lease) => this.#given(lease, this.#store.refund(lease.rule, lease.key, MAX_COUNT, of))),
-    )
-    return released.some((cost) => cost > 0)
-  }
-
-  async renew(descriptor: Descriptor, id: string): Promise<boolean> {
-    checkId(id)
-    const leases = this.#leases(descriptor)
-    const renewed = await Promise.all(leases.map(({ rule, key }) => this.#store.renew(rule, key, id)))
-    return renewed.every(Boolean)
-  }
-
-  async entries(descriptor: Descriptor, options?: { rule?: string }): Promise<Entry[]> {
-    const { rule, key } = this.#one(descriptor, options)
-    ensureLists(rule)
-    return this.#store.entries(rule, key)
-  }
-
-  async block(descriptor: Descriptor, duration: Duration | typeof FOREVER, options?: { rule?: string }): Promise<void> {
-    const ms = parseBlock(duration, 'duration')
-    const { rule, key } = this.#one(descriptor, options)
-    await this.#store.block(rule, key, ms)
-  }
-
-  async unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean> {
-    const { rule, key } = this.#one(descriptor, options)
-    return this.#given({ rule, key }, this.#store.unblock(rule, key))
-  }
-
-  async reset(descriptor: Descriptor): Promise<void> {
-    const counters = this.#matching(descriptor)
-    await Promise.all(counters.map((one) => this.#given(one, this.#store.reset(one.rule, one.key))))
-  }
-
-  skipped(): ReadonlyMap<string, number> {
-    return this.#skipped
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    this.#lines.close(closedError())
-    if (this.#ownsStore) await this.#store.close()
-  }
-
-  /** What gives something back to a counter lets whoever waits for it ask again. */
-  async #given<Result>(counter: Counter, giving: Promise<Result>): Promise<Result> {
-    const result = await giving
-    this.#lines.wake(countersOf([counter]))
-    return result
-  }
-
-  async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
-    const checks = this.#checks(descriptor, options, mode)
-    const figures = checks.length === 0 ? [] : await this.#store.decide(checks, mode)
-    return this.#answer(checks, figures)
-  }
-
-  #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
-    if (!isSyncStore(this.#store)) throw syncUnsupported()
-    const checks = this.#checks(descriptor, options, mode)
-    return this.#answer(checks, this.#store.decideSync(checks, mode))
-  }
-
-  #answer(checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
-    const [first] = figures
-    if (first === undefined) return decideByNone(this.#store.clock(), this.version)
-    const id = checks.find((check) => check.id !== undefined)?.id ?? null
-    const source = this.#store.sourceOf?.(first) ?? 'store'
-    const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict', source }
-    return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
-  }
-
-  /** The limits that this request has to pass. */
-  #checks(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Check[] {
-    const cost = costOf(options)
-    const matching = this.#matching(descriptor, mode)
-    if (!matching.some(({ rule }) => keepsIds(rule))) return matching.map(({ rule, key }) => ({ rule, key, cost }))
-    const id = requestIdOf(options)
-    return matching.map(({ rule, key }) => (keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }))
-  }
-
-  #leases(descriptor: Descriptor): Counter[] {
-    const leases = this.#matching(descriptor).filter(({ rule }) => hasLeases(rule))
-    if (leases.length > 0) return leases
-    throw new TidegateError('ERR_ALGORITHM_UNSUPPORTED', 'no rule that matches has leases: only concurrency has')
-  }
-
-  /** The one counter that is meant: of the only rule that matches, or of the one that is named. */
-  #one(descriptor: Descriptor, options: { rule?: string } = {}): Counter {
-    const { rule: name } = checkFields(options, 'options', ['rule'])
-    const matching = this.#matching(descriptor)
-    const [only] = name === undefined ? matching : matching.filter(({ rule }) => rule.name === name)
-    if (only !== undefined && (name !== undefined || matching.length === 1)) return only
-    const names = matching.map(({ rule }) => rule.name).join(', ')
-    const expected =
-      matching.length === 0 ? 'a descriptor that a rule matches' : `the rule that is meant, one of ${names}`
-    throw invalid('ERR_INVALID_OPTION', 'rule', expected, name)
-  }
-
-  /** The counters of this request: of each rule that matches, the key. */
-  #matching(descriptor: Descriptor, mode: Mode = 'peek'): Counter[] {
-    if (this.#closed) throw closedError()
-    checkDescriptor(descriptor)
-    const matching: Counter[] = []
-    for (const rule of this.#index.matching(descriptor)) {
-      const key = keyOf(rule, descriptor)
-      if (key !== undefined) matching.push({ rule, key })
-      else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)
-    }
-    return matching
-  }
-}
-
-function closedError(): TidegateError {
-  return new TidegateError('ERR_CLOSED', 'the gate has been closed')
-}
-
-/** One counter of a rule. */
-interface Counter {
-  readonly rule: Rule
-  readonly key: Key
+  return new RuleGate(new RuleSet(options.rules, common), common, store, options.store === undefined, lines)
 }

@@ -14,6 +14,8 @@ function withMethods(): Store {
     clock,
     decide: (checks, mode) => memory.decide(checks, mode),
     refund: (...given) => memory.refund(...given),
+    reserve: (...given) => memory.reserve(...given),
+    settle: (...given) => memory.settle(...given),
     renew: (...given) => memory.renew(...given),
     entries: (...given) => memory.entries(...given),
     block: (...given) => memory.block(...given),

@@ -1,15 +1,19 @@
 import type { Admission, Entry } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** Every admission in a list, which is gone through anew for each question. */
 export class SlidingLogCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowMs: number
   #list: readonly Entry[] = []
 
   constructor(limit: number, windowMs: number) {
     this.#limit = limit
     this.#windowMs = windowMs
+  }
+
+  follow({ limit }: LimitedRule): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

@@ -1,5 +1,5 @@
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 interface Admitted {
   readonly at: number
@@ -8,7 +8,7 @@ interface Admitted {
 
 /** Every admission is remembered by itself and counted again for each decision. */
 export class SlidingWindowCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowMs: number
   readonly #resolutionMs: number
   #admitted: readonly Admitted[] = []
@@ -17,6 +17,10 @@ export class SlidingWindowCounter implements Counter {
     this.#limit = limit
     this.#windowMs = windowMs
     this.#resolutionMs = resolutionMs
+  }
+
+  follow({ limit }: LimitedRule): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

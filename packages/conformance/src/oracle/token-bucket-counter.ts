@@ -1,5 +1,5 @@
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** Taken from the bucket, or (negative) given back, in units. */
 interface Movement {
@@ -12,7 +12,7 @@ interface Movement {
  * a token has `window` and each ms brings `refill`: no fraction is ever rounded.
  */
 export class TokenBucketCounter implements Counter {
-  readonly #capacity: number
+  #capacity: number
   readonly #refill: bigint
   readonly #window: bigint
   #movements: readonly Movement[] = []
@@ -21,6 +21,11 @@ export class TokenBucketCounter implements Counter {
     this.#capacity = capacity
     this.#refill = BigInt(refill)
     this.#window = BigInt(window)
+  }
+
+  /** Of another capacity alone: what a changed refill does to a remainder is not of the definition. */
+  follow({ limit, capacity, burst }: LimitedRule): void {
+    this.#capacity = burst ?? capacity ?? limit
   }
 
   admits(cost: number, clock: number): boolean {
@@ -99,7 +104,7 @@ export class TokenBucketCounter implements Counter {
   #wait(missing: bigint, enough: (left: bigint) => boolean): number {
     const after = (ms: bigint) => enough(atLeastNothing(missing - this.#refill * ms))
     let [low, high] = [0n, 1n]
-    while (!after(high)) high *= 2n
+    while (!after(high) && high < LONGEST_MS) high *= 2n
     while (low < high) {
       const middle = (low + high) / 2n
       if (after(middle)) high = middle
@@ -126,6 +131,9 @@ export class TokenBucketCounter implements Counter {
     return this.#movements.at(-1)?.at ?? -1n
   }
 }
+
+/** 142,000 years: no longer wait is ever told. */
+const LONGEST_MS = 2n ** 52n
 
 function atLeastNothing(units: bigint): bigint {
   return units > 0n ? units : 0n

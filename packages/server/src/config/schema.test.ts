@@ -35,11 +35,10 @@ const broken: BrokenFile[] = [
     'a merge key',
     `x: &x\n  limit: 1\n${rule('<<: *x', 'window: 1s')}`,
     '1:1: x does not exist, expected one of rules, forwardAuth, denyStatus',
-    '4:5: rules[0].limit is missing, expected a whole number',
     `5:5: rules[0]["<<"] does not exist, expected one of ${RULE_FIELDS}`,
   ],
   ['no name', 'rules:\n  - limit: 1\n    window: 1s\n', '2:5: rules[0].name is missing, expected a string'],
-  ['no limit', rule('window: 1s'), '2:5: rules[0].limit is missing, expected a whole number'],
+  ['no limit', rule('window: 1s'), '2:5: rules[0].limit is missing, expected a whole number from 0 to 4,294,967,295'],
   [
     'no window',
     rule('limit: 1'),
@@ -48,13 +47,17 @@ const broken: BrokenFile[] = [
   [
     'a limit that is no number',
     rule('limit: .nan', 'window: 1s'),
-    '3:12: rules[0].limit is NaN, expected a whole number',
+    '3:12: rules[0].limit is NaN, expected a whole number from 0 to 4,294,967,295',
   ],
-  ['a limit as text', rule('limit: "10"', 'window: 1s'), '3:12: rules[0].limit is "10", expected a whole number'],
+  [
+    'a limit as text',
+    rule('limit: "10"', 'window: 1s'),
+    '3:12: rules[0].limit is "10", expected a whole number from 0 to 4,294,967,295',
+  ],
   [
     'a limit with separators',
     rule('limit: 1_000', 'window: 1s'),
-    '3:12: rules[0].limit is "1_000", expected a whole number',
+    '3:12: rules[0].limit is "1_000", expected a whole number from 0 to 4,294,967,295',
   ],
   [
     'a name that is a number',

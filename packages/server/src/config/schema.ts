@@ -14,15 +14,18 @@ const duration = z.union([z.number(), z.string()], {
   error: "milliseconds or a duration such as '1s', '1m', '1h', '7d'",
 })
 
+const flag = z.boolean({ error: 'true or false' })
+
 /**
- * The shape of a rule. What its values must be is the library's to say, and so is all of a condition; a field that the library
+ * The shape of a rule. What its values must be is the library's to say, and so is all of a condition and of a limit; a field that the library
  * has and that is missing here does not compile.
  */
 const ruleShape = {
   name: text,
   match: entries(z.string(), z.unknown(), { value: 'dimensions and the values to match' }).optional(),
   key: z.array(text, { error: 'a list of dimensions' }).optional(),
-  limit: z.number({ error: 'a whole number' }),
+  // A number, or where it comes from; an unlimited rule has none.
+  limit: z.unknown().optional(),
   window: duration.optional(),
   algorithm: text.optional(),
   resolution: duration.optional(),
@@ -32,6 +35,16 @@ const ruleShape = {
   refill: z.number({ error: 'a whole number' }).optional(),
   period: duration.optional(),
   burst: z.number({ error: 'a whole number' }).optional(),
+  overrides: z
+    .array(entries(z.string(), z.unknown(), { value: 'a mapping with dimensions, their conditions, and a limit' }), {
+      error: 'a list of overrides',
+    })
+    .optional(),
+  skip: z.unknown().optional(),
+  unlimited: flag.optional(),
+  shadow: flag.optional(),
+  required: flag.optional(),
+  cost: text.optional(),
   penalty: mapping({
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),

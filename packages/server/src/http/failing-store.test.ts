@@ -6,7 +6,16 @@ const rules = [{ name: 'per-user', key: ['user'], limit: 3, window: '1m' }]
 
 function failingWith(error: Error): Store {
   const fail = (): Promise<never> => Promise.reject(error)
-  const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
+  const single = {
+    reserve: fail,
+    settle: fail,
+    refund: fail,
+    renew: fail,
+    entries: fail,
+    block: fail,
+    unblock: fail,
+    reset: fail,
+  }
   return { clock: Date.now, decide: fail, ...single, ping: fail, close: async () => undefined }
 }
 

@@ -210,7 +210,16 @@ describe('POST /v1/limit/batch', () => {
       return new Promise((resolve) => setImmediate(resolve)).then(() => memory.decide(checks, mode))
     }
     const fail = () => Promise.reject(new Error('not asked'))
-    const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
+    const single = {
+      reserve: fail,
+      settle: fail,
+      refund: fail,
+      renew: fail,
+      entries: fail,
+      block: fail,
+      unblock: fail,
+      reset: fail,
+    }
     const slow: Store = { clock: memory.clock, decide, ...single, ping: fail, close: async () => undefined }
     const other = await listeningService({ rules, store: slow })
     const checks = Array.from({ length: 50 }, (_, i) => ({ descriptor: { user: `u${i}` } }))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Gate } from 'tidegate'
 import type { Rule } from 'tidegate/store'
-import { conditionText } from './condition-text.ts'
+import { appliesText, limitText, particularsText, windowText } from '../text/rule-text.ts'
 
 /** `GET /`: what this is, the rules it serves, and a form to try a request. */
 export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
@@ -12,11 +12,11 @@ export async function startPageRoute(server: FastifyInstance, { gate }: { gate: 
   const template = fill(readPublic('start-page.html'), {
     style: `<style>${style}</style>`,
     script: `<script type="module">${script}</script>`,
-    version: escapeHtml(gate.version),
   })
   const page = (): string => {
     const skipped = gate.skipped()
-    return fill(template, { rules: gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0)).join('\n') })
+    const rows = gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0))
+    return fill(template, { version: escapeHtml(gate.version), rules: rows.join('\n') })
   }
   const headers = {
     'content-security-policy': policy(script, style),
@@ -46,29 +46,18 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipped: number): string {
-  const applies = match.length === 0 ? 'every request' : match.map((one) => conditionText(...one)).join(', ')
+function ruleRow(rule: Rule, skipped: number): string {
+  const { name, key, description } = rule
+  const notes = [description ?? '', particularsText(rule)].filter((text) => text !== '')
   const cells = [
-    `<th scope="row">${escapeHtml(name)}<p>${escapeHtml(description ?? '')}</p></th>`,
-    `<td>${escapeHtml(applies)}</td>`,
+    `<th scope="row">${escapeHtml(name)}${notes.map((text) => `<p>${escapeHtml(text)}</p>`).join('')}</th>`,
+    `<td>${escapeHtml(appliesText(rule))}</td>`,
     `<td>${escapeHtml(key.join(', ') || 'all together')}</td>`,
-    `<td class="number">${limit.toLocaleString('en-US')}</td>`,
-    `<td class="number">${windowMs === 0 ? '-' : durationText(windowMs)}</td>`,
+    `<td class="number">${escapeHtml(limitText(rule))}</td>`,
+    `<td class="number">${escapeHtml(windowText(rule))}</td>`,
     `<td class="number skipped">${skipped.toLocaleString('en-US')}</td>`,
   ]
   return `<tr>${cells.join('')}</tr>`
-}
-
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-] as const
-
-function durationText(ms: number): string {
-  const [size, unit] = UNITS.find(([divisor]) => ms % divisor === 0) ?? [1, 'ms']
-  return `${(ms / size).toLocaleString('en-US')} ${unit}`
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

@@ -43,7 +43,8 @@ async function becomesReplica(client: Redis, { port }: Service): Promise<void> {
 }
 
 /** What is said besides that decisions are made without the store, and of a store that is full. */
-const withoutFallbacks = (log: StoreLog) => log.filter(({ msg }) => !/without (?:the store|it)\b|of its maxmemory/.test(msg))
+const withoutFallbacks = (log: StoreLog) =>
+  log.filter(({ msg }) => !/without (?:the store|it)\b|of its maxmemory/.test(msg))
 const words = (log: StoreLog) => withoutFallbacks(log).map(({ msg }) => msg)
 
 async function statusOf(service: ListeningService): Promise<number> {

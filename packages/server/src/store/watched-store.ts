@@ -21,6 +21,8 @@ export function watchedStore(store: Store, logger: Logger): Store {
     cluster: store.cluster === true,
     atomicity: (checks) => store.atomicity?.(checks) ?? 'strict',
     decide: (checks, mode, until) => watched('decide', () => store.decide(checks, mode, until)),
+    reserve: (checks, expiresInMs, until) => watched('reserve', () => store.reserve(checks, expiresInMs, until)),
+    settle: (rule, key, id, cost) => watched('settle', () => store.settle(rule, key, id, cost)),
     refund: (rule, key, cost, of) => watched('refund', () => store.refund(rule, key, cost, of)),
     renew: (rule, key, id) => watched('renew', () => store.renew(rule, key, id)),
     entries: (rule, key) => watched('entries', () => store.entries(rule, key)),

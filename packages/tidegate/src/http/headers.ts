@@ -6,16 +6,18 @@ import type { Rule } from '../rule.ts'
  * `RateLimit-Policy` names every matching rule's limit and window, `RateLimit` what is left of each,
  * and `Retry-After` (RFC 9110, whole seconds, at least 1) stands on a refusal that can end. On a
  * refusal the reset announced for a refusing rule is its wait, so that neither is earlier than the other.
+ * Rules in shadow bind nobody and are left out, and so are those without limit for this request.
  *
  * @param rules the rules that decided, for their windows
- * @returns header names and values; none where no rule matched
+ * @returns header names and values; none where no rule limits the request
  */
 export function rateLimitHeaders(decision: Decision, rules: readonly Rule[]): Record<string, string> {
-  if (decision.rules.length === 0) return {}
+  const told = decision.rules.filter(({ shadow, unlimited }) => shadow !== true && unlimited !== true)
+  if (told.length === 0) return {}
   const windows = new Map(rules.map((rule) => [rule.name, quotaWindow(rule)]))
   const headers: Record<string, string> = {
-    'RateLimit-Policy': decision.rules.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
-    RateLimit: decision.rules.map(remaining).join(', '),
+    'RateLimit-Policy': told.map((figures) => policy(figures, windows.get(figures.rule))).join(', '),
+    RateLimit: told.map(remaining).join(', '),
   }
   if (!decision.allowed && decision.retryAfterMs !== null)
     headers['Retry-After'] = String(seconds(decision.retryAfterMs))

@@ -3,7 +3,7 @@ import type { RuleDecision } from '../decision.ts'
 import { checkEach } from '../key.ts'
 import type { Rule } from '../rule.ts'
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.ts'
-import type { Check, Mode } from '../stores/store.ts'
+import type { Check, Mode, Reserve } from '../stores/store.ts'
 import { shareOf } from './share.ts'
 
 /** What a refusal asks its client to wait at least, ms: nobody knows when the store will be back. */
@@ -48,29 +48,41 @@ export class Fallback {
    * @throws TidegateError `ERR_INVALID_KEY`
    */
   decide(checks: readonly Check[], mode: Mode): RuleDecision[] {
-    return this.decideWith(checks, (local, isDenied) => {
-      const store = this.open()
-      if (!isDenied) return store.decideSync(local, mode)
-      return store.decideSync(local, 'peek').map((figures, i) => {
-        const { rule, key } = local[i] as Check
-        return figures.allowed ? store.decideOneSync(rule, key, 0, 'peek') : figures
-      })
+    const counted = this.#counted(checks)
+    if (counted.length === 0) return this.#inOrder(checks, [])
+    if (!isDenied(checks)) return this.#inOrder(checks, this.open().decideSync(counted, mode))
+    return this.#inOrder(checks, this.#uncharged(counted))
+  }
+
+  /** The same for a reservation, which lives here then, and is settled here. */
+  async reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
+    const counted = this.#counted(checks)
+    if (counted.length === 0) return this.#inOrder(checks, [])
+    if (isDenied(checks)) return this.#inOrder(checks, this.#uncharged(counted))
+    return this.#inOrder(checks, await this.open().reserve(counted, expiresInMs))
+  }
+
+  /** The checks of rules that are counted here, with this instance's share of their limits. */
+  #counted<One extends Check>(checks: readonly One[]): One[] {
+    for (const { key } of checks) checkEach(key)
+    const counted = checks.filter(({ rule }) => rule.onStoreFailure === 'local')
+    return counted.map((check) => ({ ...check, rule: this.share(check.rule) }))
+  }
+
+  /** Those that would pass are told as they stand. */
+  #uncharged(counted: readonly Check[]): RuleDecision[] {
+    const store = this.open()
+    return store.decideSync(counted, 'peek').map((figures, i) => {
+      const { rule, key } = counted[i] as Check
+      return figures.allowed ? store.decideOneSync(rule, key, 0, 'peek') : figures
     })
   }
 
-  /** The same; the checks of rules that are counted here are decided by `decideLocally`. */
-  decideWith(
-    checks: readonly Check[],
-    decideLocally: (checks: readonly Check[], isDenied: boolean) => RuleDecision[],
-  ): RuleDecision[] {
-    for (const { key } of checks) checkEach(key)
-    const isDenied = checks.some(({ rule, cost }) => rule.onStoreFailure === 'deny' && cost > 0)
-    const counted = checks.filter(({ rule }) => rule.onStoreFailure === 'local')
-    const shares = counted.map((check) => ({ ...check, rule: this.share(check.rule) }))
-    const local = shares.length === 0 ? [] : decideLocally(shares, isDenied)
+  /** The figures of all checks: what was counted, and the others by their policy. */
+  #inOrder(checks: readonly Check[], counted: readonly RuleDecision[]): RuleDecision[] {
     let next = 0
     return checks.map(({ rule, cost }) => {
-      if (rule.onStoreFailure === 'local') return local[next++] as RuleDecision
+      if (rule.onStoreFailure === 'local') return counted[next++] as RuleDecision
       return this.#uncounted(rule, rule.onStoreFailure === 'allow' || cost === 0)
     })
   }
@@ -95,4 +107,9 @@ export class Fallback {
       at: clock(),
     }
   }
+}
+
+/** A rule in shadow refuses nobody. */
+function isDenied(checks: readonly Check[]): boolean {
+  return checks.some(({ rule, cost }) => rule.onStoreFailure === 'deny' && !rule.shadow && cost > 0)
 }

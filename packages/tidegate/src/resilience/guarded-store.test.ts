@@ -34,6 +34,8 @@ function remote(options: GuardOptions = {}, instances?: number) {
       control.untils.push(until)
       return through(() => inner.decide(checks, mode))
     },
+    reserve: (checks, expiresInMs) => through(() => inner.reserve(checks, expiresInMs)),
+    settle: (rule, key, id, cost) => through(() => inner.settle(rule, key, id, cost)),
     refund: (rule, key, cost, of) => through(() => inner.refund(rule, key, cost, of)),
     renew: (rule, key, id) => through(() => inner.renew(rule, key, id)),
     entries: (rule, key) => through(() => inner.entries(rule, key)),
@@ -213,7 +215,15 @@ describe('the rules of one request', () => {
     }
   })
 
-  test('what says nothing takes the policy of the gate', async () => {
+  test('one in shadow that denies refuses nobody', async () => {
+    const { control, guarded } = remote()
+    control.mood = 'failing'
+    const rules = [rule('minute'), { ...rule('tried', 'deny'), shadow: true }]
+    const gate = createGate({ rules, store: guarded })
+    expect(await gate.limit({ user: 'u' })).toMatchObject({ allowed: true, rule: 'minute', used: 1 })
+  })
+
+  test('what says nothing takes the policy of the gate, also after a change of rules', async () => {
     const { control, guarded } = remote()
     control.mood = 'failing'
     const rules = [
@@ -223,6 +233,11 @@ describe('the rules of one request', () => {
     const windowed = rules.map((one) => ({ ...one, window: '1h' }))
     const gate = createGate({ rules: windowed, store: guarded, onStoreFailure: 'deny' })
     expect((await gate.limit({})).rule).toBe('a')
+    gate.update([
+      { ...windowed[1], name: 'b' },
+      { name: 'c', limit: 1, window: '1h' },
+    ] as never)
+    expect((await gate.limit({})).rule).toBe('c')
   })
 
   test('a policy that does not exist is refused', () => {
@@ -279,6 +294,34 @@ describe('what was admitted here', () => {
     expect((await log.limit('k')).source).toBe('store')
     expect(await log.refund('k', { decision })).toBe(1)
     expect(await log.peek('k', { cost: 0 })).toMatchObject({ used: 1, source: 'store' })
+  })
+
+  test('what is reserved here is settled here, also when the store is back; what it reserved, there', async () => {
+    const { control, guarded } = remote({ breaker: { failures: 1000 } })
+    const limiter = createLimiter({ name: 's', limit: 10, window: '1h', store: guarded })
+    await limiter.reserve('k', { cost: 5, id: 'there' })
+    control.mood = 'failing'
+    const reserved = await limiter.reserve('k', { cost: 8, id: 'here' })
+    expect(reserved).toMatchObject({ allowed: true, source: 'local', id: 'here' })
+    expect(await limiter.reserve('k', { cost: 8, id: 'more' })).toMatchObject({ allowed: false, id: null })
+    control.mood = 'well'
+    expect(await limiter.settle('k', 'here', { cost: 1 })).toEqual({ settled: true, charged: 0, refunded: 7 })
+    expect(await limiter.settle('k', 'there', { cost: 6 })).toEqual({ settled: true, charged: 1, refunded: 0 })
+    expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ used: 6, source: 'store' })
+    control.mood = 'failing'
+    expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ used: 1, source: 'local' })
+  })
+
+  test('a reservation is refused by a rule that denies, and nothing is held', async () => {
+    const { control, guarded } = remote()
+    control.mood = 'failing'
+    const rules = [
+      { name: 'a', limit: 10, window: '1h' },
+      { name: 'b', limit: 10, window: '1h', onStoreFailure: 'deny' as const },
+    ]
+    const gate = createGate({ rules, store: guarded })
+    expect(await gate.reserve({}, { cost: 5, id: 'r' })).toMatchObject({ allowed: false, rule: 'b', id: null })
+    expect((await gate.limit({})).rules[0]).toMatchObject({ used: 0 })
   })
 
   test('a key that was blocked through this process stays blocked', async () => {

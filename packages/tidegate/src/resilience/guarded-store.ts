@@ -2,40 +2,21 @@ import type { Admission, Entry } from '../admission.ts'
 import { type Clock, monotonicClock } from '../clock.ts'
 import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import type { Key } from '../key.ts'
-import { type BreakerState, type FallbackCause, notify, type Observer } from '../observer.ts'
+import { type FallbackCause, notify, type Observer } from '../observer.ts'
 import { checkFields } from '../options.ts'
+import { type Settlement, UNSETTLED } from '../reservation.ts'
 import type { Rule } from '../rule.ts'
-import { type Check, checkStore, type Mode, type Store } from '../stores/store.ts'
+import { type Check, checkStore, type Mode, passesAll, type Reserve, type Store } from '../stores/store.ts'
 import { Breaker, type Permit } from './breaker.ts'
 import { Deadlines } from './deadlines.ts'
 import { causeOf, isAnswered, noAnswer, notAsked } from './failure.ts'
 import { Fallback } from './fallback.ts'
 import { type GuardOptions, type GuardSettings, guardFields, guardSettings } from './guard-options.ts'
+import type { Decide, Place } from './guard-questions.ts'
+import type { GuardedStore, GuardState } from './guard-state.ts'
 import { Membership } from './membership.ts'
-import type { StoreHealth } from './store-health.ts'
 import { TimeLimit } from './time-limit.ts'
 import { StoreWatch, warningsTo } from './watch.ts'
-
-/** How a guarded store stands, for health and metrics. */
-export interface GuardState {
-  readonly breaker: BreakerState
-  /** Ms until a store that is not asked is looked after; else 0. */
-  readonly retryInMs: number
-  /** Among how many instances the limits are shared when the store is away. */
-  readonly instances: number
-  /** Decisions made without the store so far, by cause. */
-  readonly fallbacks: Readonly<Record<FallbackCause, number>>
-  /** Answers that came after their request had been decided without them. */
-  readonly lateReplies: number
-  /** Decisions that wait for the store now. */
-  readonly waiting: number
-  /** What the store last said of itself, a minute ago at most; undefined where it has said nothing yet. */
-  readonly health: StoreHealth | undefined
-}
-
-export interface GuardedStore extends Store {
-  guardState(): GuardState
-}
 
 /**
  * A store that keeps no request waiting. A decision for which the store has not answered by its deadline, or answers with an
@@ -121,25 +102,42 @@ class StoreGuard implements GuardedStore {
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
-    if (!this.#isUsed) this.#begin()
-    const permit = this.#breaker.ask()
-    if (permit !== undefined) return this.#ask(permit, checks, mode)
-    this.#lookAfter()
-    return new Promise((resolve) => resolve(this.#fallBack('breaker', checks, mode)))
+    return this.#decideBy(checks, {
+      there: (until) => this.#store.decide(checks, mode, until),
+      here: () => this.#fallback.decide(checks, mode),
+    })
+  }
+
+  reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
+    return this.#decideBy(checks, {
+      there: (until) => this.#store.reserve(checks, expiresInMs, until),
+      here: () => this.#fallback.reserve(checks, expiresInMs),
+    })
+  }
+
+  settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
+    return this.#whereItIs<Settlement>({ at: undefined, id }, UNSETTLED, {
+      here: (store) => store.settle(this.#fallback.share(rule), key, id, cost),
+      there: () => this.#store.settle(rule, key, id, cost),
+      isDone: ({ settled }) => settled,
+      operation: 'settle',
+    })
   }
 
   refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
     return this.#whereItIs(of, 0, {
-      here: async (store) => store.refund(this.#fallback.share(rule), key, cost, of),
+      here: (store) => store.refund(this.#fallback.share(rule), key, cost, of),
       there: () => this.#store.refund(rule, key, cost, of),
+      isDone: (given) => given > 0,
       operation: 'refund',
     })
   }
 
   renew(rule: Rule, key: Key, id: string): Promise<boolean> {
     return this.#whereItIs({ at: undefined, id }, false, {
-      here: async (store) => store.renew(this.#fallback.share(rule), key, id),
+      here: (store) => store.renew(this.#fallback.share(rule), key, id),
       there: () => this.#store.renew(rule, key, id),
+      isDone: (renewed) => renewed,
       operation: 'renew',
     })
   }
@@ -182,15 +180,19 @@ class StoreGuard implements GuardedStore {
     await this.#store.close()
   }
 
-  #ask(permit: Permit, checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
+  #decideBy(checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
+    if (!this.#isUsed) this.#begin()
+    const permit = this.#breaker.ask()
+    if (permit !== undefined) return this.#ask(permit, checks, decide)
+    this.#lookAfter()
+    return this.#fallBack('breaker', checks, decide)
+  }
+
+  #ask(permit: Permit, checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
       const fallBack = (cause: FallbackCause, error: unknown) => {
         notify(this.#observer, 'storeError', { operation: 'decide', error })
-        try {
-          resolve(this.#fallBack(cause, checks, mode))
-        } catch (unforeseen) {
-          reject(unforeseen)
-        }
+        resolve(this.#fallBack(cause, checks, decide))
       }
       this.#waiting++
       const deadline = this.#decisions.start(() => {
@@ -218,7 +220,7 @@ class StoreGuard implements GuardedStore {
         else fallBack(cause, error)
       }
       try {
-        this.#store.decide(checks, mode, deadline.at).then(answered, failed)
+        decide.there(deadline.at).then(answered, failed)
       } catch (error) {
         failed(error)
       }
@@ -232,15 +234,15 @@ class StoreGuard implements GuardedStore {
     this.#watch.start()
   }
 
-  #fallBack(cause: FallbackCause, checks: readonly Check[], mode: Mode): RuleDecision[] {
-    const figures = this.#fallback.decide(checks, mode)
+  async #fallBack(cause: FallbackCause, checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
+    const figures = await decide.here()
     this.#fallbacks[cause]++
     for (const one of figures) this.#local.add(one)
     if (this.#observer.fallback !== undefined) {
       const rules = figures.map(({ rule, allowed }, i) => {
         return { rule, allowed, policy: (checks[i] as Check).rule.onStoreFailure }
       })
-      notify(this.#observer, 'fallback', { cause, allowed: figures.every(({ allowed }) => allowed), rules })
+      notify(this.#observer, 'fallback', { cause, allowed: passesAll(checks, figures), rules })
     }
     return figures
   }
@@ -266,12 +268,12 @@ class StoreGuard implements GuardedStore {
   async #whereItIs<Result>(
     of: Admission | undefined,
     nothing: Result,
-    { here, there, operation }: Place<Result>,
+    { here, there, isDone, operation }: Place<Result>,
   ): Promise<Result> {
     const { local } = this.#fallback
     if (local !== undefined && of !== undefined && of.source !== 'store') {
       const result = await here(local)
-      if (result !== nothing || of.source === 'local') return result
+      if (isDone(result) || of.source === 'local') return result
     }
     return of?.source === 'local' ? nothing : this.#operate(operation, there)
   }
@@ -288,11 +290,4 @@ class StoreGuard implements GuardedStore {
       throw error
     }
   }
-}
-
-/** How something is done to what was admitted in this process, and to what the store admitted. */
-interface Place<Result> {
-  here(local: Store): Promise<Result>
-  there(): Promise<Result>
-  readonly operation: string
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
+import type { Settlement } from '../reservation.ts'
 import type { StoreHealth } from '../resilience/store-health.ts'
 import type { Rule } from '../rule.ts'
 
@@ -17,13 +18,20 @@ export interface Check {
   readonly id?: string
 }
 
+/** One limit of which something is reserved: its cost is from 1, and every algorithm is told the id. */
+export interface Reserve extends Check {
+  readonly id: string
+}
+
 /** `consume` charges what is admitted; `peek` answers the same and writes nothing. */
 export type Mode = 'consume' | 'peek'
 
 /**
  * Where counts live. A store promises one thing: the checks of one request are decided in one
  * atomic step, all-or-nothing. A check that would pass alone but whose request was refused by
- * another comes back allowed, with its figures uncharged.
+ * another comes back allowed, with its figures uncharged. A check whose rule is in shadow refuses
+ * nobody: where it does not admit the request it is answered so, and is not charged, and the others are
+ * as if it were not there; where it does, it is charged if they all are. Costs can differ between checks.
  */
 export interface Store {
   /** This process's reading of the store's clock: for decisions that need no store. */
@@ -47,6 +55,19 @@ export interface Store {
    */
   heartbeat?(instance: string, lifeMs: number): Promise<number>
   /**
+   * Decides as `decide`, and where the request is admitted remembers for so many ms from now, by key and id, what each
+   * check has charged. A check whose reservation is live already is admitted, unless blocked, and charged nothing; of
+   * `concurrency`, one whose lease is live, which is renewed.
+   */
+  reserve(checks: readonly Reserve[], expiresInMs: number, until?: number): Promise<RuleDecision[]>
+  /**
+   * Ends a reservation, with this cost in the place of what was reserved: the difference is given back as a refund of
+   * that admission, or charged now, past the limit too. A lease of `concurrency` costs as much from now on, and with 0
+   * has ended; one that had ended already is left alone.
+   * @throws TidegateError also `ERR_INVALID_COST`, where the key would have used more than 4,294,967,295; nothing is done
+   */
+  settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement>
+  /**
    * Gives back up to `cost`: of that one admission if it is still live, else (`of` undefined) of the oldest live ones.
    * @returns what was given back
    */
@@ -59,7 +80,7 @@ export interface Store {
   block(rule: Rule, key: Key, durationMs: number): Promise<void>
   /** Ends a block, and forgets its penalties. @returns whether it was blocked */
   unblock(rule: Rule, key: Key): Promise<boolean>
-  /** Forgets one key, exactly that, its block with it. */
+  /** Forgets one key, exactly that, its block and its reservations with it. */
   reset(rule: Rule, key: Key): Promise<void>
   /** What the store says of itself, to be warned of. */
   inspect?(): Promise<StoreHealth>
@@ -94,6 +115,8 @@ export function checkStore(store: unknown): Store {
 const METHODS: readonly (keyof Store)[] = [
   'clock',
   'decide',
+  'reserve',
+  'settle',
   'refund',
   'renew',
   'entries',
@@ -108,4 +131,9 @@ const SYNC_METHODS: readonly (keyof SyncStore)[] = ['decideSync', 'decideOneSync
 /** The error of a synchronous call where the answer comes over a network. */
 export function syncUnsupported(): TidegateError {
   return new TidegateError('ERR_SYNC_UNSUPPORTED', 'limitSync and peekSync need a memory store; use limit and peek')
+}
+
+/** Whether a request is admitted: by every check that is enforced. */
+export function passesAll(checks: readonly Check[], figures: readonly RuleDecision[]): boolean {
+  return figures.every(({ allowed }, i) => allowed || checks[i]?.rule.shadow === true)
 }

@@ -19,6 +19,7 @@ export interface Pending {
   readonly reject: (error: unknown) => void
 }
 
+const SHADOW = 32
 const ID = 16
 const COST = 8
 const PROBE = 4
@@ -55,8 +56,9 @@ export function encodeBatch(batch: readonly Pending[], now: string, around: numb
           quotas.push(...quotaWords(rule, around))
         }
       }
-      const flags = FLAGS[mode] + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
-      operations.push(String(32 * place + flags))
+      const kind = FLAGS[mode] + (rule.shadow ? SHADOW : 0)
+      const flags = kind + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
+      operations.push(String(64 * place + flags))
       if (cost !== 1) operations.push(String(cost))
       if (id !== undefined) operations.push(id)
     }
@@ -147,7 +149,8 @@ class Answers {
   }
 }
 
-function unexpectedReply(reply: unknown): TidegateError {
+/** The error of a client that has changed what the script replied. */
+export function unexpectedReply(reply: unknown): TidegateError {
   const expected = 'a client that gives integer replies as numbers (ioredis: without stringNumbers)'
   const message = `Redis: expected ${expected}, received ${typeof reply} ${String(reply).slice(0, 40)}`
   return new TidegateError('ERR_CLIENT_UNSUPPORTED', message, { field: 'client', expected })

@@ -1,33 +1,16 @@
-import type { Admission, Entry } from '../../admission.ts'
-import { type Clock, checkClock, monotonicClock, systemClock } from '../../clock.ts'
-import type { Atomicity, RuleDecision } from '../../decision.ts'
-import { invalid, TidegateError } from '../../errors.ts'
-import type { Key } from '../../key.ts'
+import { type Clock, checkClock } from '../../clock.ts'
+import { invalid } from '../../errors.ts'
 import { checkObserver } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
-import { type GuardedStore, guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
-import type { StoreHealth } from '../../resilience/store-health.ts'
+import type { GuardedStore } from '../../resilience/guard-state.ts'
+import { guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
 import { warningsTo } from '../../resilience/watch.ts'
-import type { Rule } from '../../rule.ts'
-import type { Check, Mode, Store } from '../store.ts'
-import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
-import { Batcher } from './batcher.ts'
+import type { Store } from '../store.ts'
 import { connect, type RedisClient } from './clients/connect.ts'
-import { decideCompensated } from './compensated.ts'
-import type { Connection } from './connection.ts'
-import { readEntries } from './entries.ts'
 import { boundInFlight } from './in-flight.ts'
-import { readInfo } from './info.ts'
-import { lateAt, timeWord } from './late.ts'
-import { quotaWords } from './quotas.ts'
-import { redisKey } from './redis-key.ts'
-import { isMoving, retry } from './retry.ts'
-import { runScript, type Script } from './script.ts'
-import { block, decide, entries, heartbeat, refund, renew, unblock } from './scripts.generated.ts'
-import { ServerTime } from './server-time.ts'
-import { SlotBatcher } from './slot-batcher.ts'
-import { type SlotShare, shareBySlot } from './slot-share.ts'
+import { DEFAULT_NAMING } from './redis-key.ts'
+import { ScriptedStore } from './scripted-store.ts'
 
 export interface RedisStoreOptions extends GuardOptions {
   /**
@@ -65,8 +48,15 @@ export function redisStore(client: RedisClient, options?: RedisStoreOptions): Gu
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded', ...guardFields]
   const fields = checkFields(options, 'options', known)
-  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
-  const { guarded = true } = fields
+  const {
+    prefix = DEFAULT_NAMING.prefix,
+    clock,
+    hashKeys = DEFAULT_NAMING.hashKeys,
+    maxBatch = 32,
+    maxInFlight = 512,
+    maxPending = 100_000,
+    guarded = true,
+  } = fields
   const observer = checkObserver(fields['observer'])
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
   if (typeof guarded !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'guarded', 'true or false', guarded)
@@ -74,7 +64,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     connect(client, warningsTo(observer)),
     checkInteger(maxInFlight, 'maxInFlight', 1, 100_000),
   )
-  const store = new RedisStore(connection, {
+  const store = new ScriptedStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
     clock: clock === undefined ? undefined : checkClock(clock),
     hashKeys,
@@ -84,232 +74,4 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
   return guarded ? guard(store, guardOptions) : store
-}
-
-/** A server's clock that runs away from ours three times in one request is none to count by. */
-const MOST_ATTEMPTS = 3
-
-interface Settings {
-  readonly prefix: string
-  readonly clock: Clock | undefined
-  readonly hashKeys: boolean
-  readonly maxBatch: number
-  readonly maxPending: number
-  /** How long an operation that is no decision may take, ms; infinite where nobody counts. */
-  readonly operationMs: number
-}
-
-class RedisStore implements Store {
-  readonly clock: Clock
-  readonly cluster: boolean
-  readonly #connection: Connection
-  readonly #settings: Settings
-  readonly #batcher: Batcher | SlotBatcher
-  readonly #serverTime = new ServerTime()
-  #closed = false
-
-  constructor(connection: Connection, settings: Settings) {
-    this.#connection = connection
-    this.#settings = settings
-    this.clock = settings.clock ?? systemClock
-    this.cluster = connection.cluster
-    const { maxBatch, maxPending } = settings
-    const options = { send: (batch: Pending[]) => this.#send(batch), maxBatch, maxPending }
-    const { cluster, keysApart = false } = connection
-    this.#batcher = cluster ? new SlotBatcher({ ...options, keysApart }) : new Batcher(options)
-  }
-
-  atomicity(checks: readonly Check[]): Atomicity {
-    return this.cluster && checks.length > 1 && this.#shares(checks).length > 1 ? 'compensated' : 'strict'
-  }
-
-  decide(checks: readonly Check[], mode: Mode, until = Number.POSITIVE_INFINITY): Promise<RuleDecision[]> {
-    if (this.cluster && checks.length > 1) return this.#decideInCluster(checks, mode, until)
-    return this.#decideTogether(checks, mode, until)
-  }
-
-  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    const one = ['one', String(of?.at ?? ''), of?.id ?? '', String(of?.usedBefore ?? 0)]
-    const whose = of === undefined ? ['oldest', '', '', '0'] : one
-    return Number(await this.#run(refund, rule, key, [...this.#quotaOf(rule), String(cost), ...whose]))
-  }
-
-  async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
-    return (await this.#run(renew, rule, key, [...this.#quotaOf(rule), id])) === 1
-  }
-
-  async entries(rule: Rule, key: Key): Promise<Entry[]> {
-    const words = this.#quotaOf(rule)
-    return readEntries(rule, (after, last) => this.#run(entries, rule, key, [...words, after, last]))
-  }
-
-  async block(rule: Rule, key: Key, durationMs: number): Promise<void> {
-    await this.#run(block, rule, key, [durationMs === Number.POSITIVE_INFINITY ? '-1' : String(durationMs)])
-  }
-
-  async unblock(rule: Rule, key: Key): Promise<boolean> {
-    return (await this.#run(unblock, rule, key, [])) === 1
-  }
-
-  async reset(rule: Rule, key: Key): Promise<void> {
-    this.#ensureOpen()
-    const name = redisKey(rule, key, this.#settings)
-    // What was asked before the reset is sent before it (and is sent again after it, if the server has lost the script).
-    this.#batcher.flush(name)
-    // One by one: the keys of a slot that moves can be on two nodes.
-    for (const one of [`${name}:held`, name, `${name}:penalties`]) await this.#ask('DEL', [one], one)
-  }
-
-  async heartbeat(instance: string, lifeMs: number): Promise<number> {
-    this.#ensureOpen()
-    const words = [
-      '1',
-      `${this.#settings.prefix}:instances`,
-      String(this.#settings.clock?.() ?? ''),
-      instance,
-      String(lifeMs),
-    ]
-    try {
-      return Number(await retry(() => runScript(this.#connection, heartbeat, words), { moving: this.cluster }))
-    } catch (error) {
-      throw unavailable(error)
-    }
-  }
-
-  async inspect(): Promise<StoreHealth> {
-    this.#ensureOpen()
-    const sent = monotonicClock()
-    const [seconds, microseconds] = (await this.#ask('TIME', [])) as [string, string]
-    this.#serverTime.seen(Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000), sent)
-    return { ...readInfo(await this.#ask('INFO', [])), skewMs: this.#serverTime.skewMs() }
-  }
-
-  async ping(): Promise<void> {
-    this.#ensureOpen()
-    await this.#ask('PING', [])
-  }
-
-  async close(): Promise<void> {
-    this.#batcher.flush()
-    this.#closed = true
-  }
-
-  async #decideInCluster(checks: readonly Check[], mode: Mode, until: number): Promise<RuleDecision[]> {
-    const shares = this.#shares(checks)
-    if (shares.length === 1) return this.#decideTogether(checks, mode, until)
-    return decideCompensated(checks, shares, mode, {
-      decide: (share, how) => this.#decideTogether(share, how, until),
-      refund: ({ rule, key, cost }, of) => this.refund(rule, key, cost, of),
-    })
-  }
-
-  /** A rule's quota as the scripts of one key take it, its number of words first. */
-  #quotaOf(rule: Rule): string[] {
-    const words = quotaWords(rule, this.#serverTime.now())
-    return [String(words.length), ...words]
-  }
-
-  #shares(checks: readonly Check[]): SlotShare[] {
-    return shareBySlot(
-      checks,
-      checks.map(({ rule, key }) => redisKey(rule, key, this.#settings)),
-    )
-  }
-
-  /** Checks whose keys share a slot: in the next batch, as one step. */
-  #decideTogether(checks: readonly Check[], mode: ScriptMode, until: number): Promise<RuleDecision[]> {
-    return new Promise((resolve, reject) => {
-      this.#ensureOpen()
-      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
-      this.#batcher.add({ checks, keys, mode, until, resolve, reject })
-    })
-  }
-
-  /**
-   * A request that was sent windows of another time than the server's has not been decided. It is sent again, alone, with
-   * the windows around the time that the reply gave: one more round trip, for a client whose clock is wrong by more than
-   * a window, until it knows by how much.
-   */
-  async #send(requests: readonly Pending[], attempt = 1): Promise<void> {
-    const sent = monotonicClock()
-    const batch = requests.every(({ until }) => until > sent) ? requests : stillWaiting(requests, sent)
-    if (batch.length === 0) return
-    try {
-      const now = this.#settings.clock?.()
-      const until = Math.min(...batch.map((pending) => pending.until))
-      const words = encodeBatch(batch, this.#timeWord(until), now ?? this.#serverTime.now())
-      const run = () => runScript(this.#connection, decide, words)
-      const reply = await retry(run, { moving: this.cluster && batch.length === 1, until })
-      const { time, outOfRange } = settleBatch(batch, reply)
-      this.#serverTime.seen(time, sent)
-      if (outOfRange.length > 0 && attempt === MOST_ATTEMPTS) throw new Error('its time kept running away from ours')
-      await Promise.all(outOfRange.map((pending) => this.#send([pending], attempt + 1)))
-    } catch (error) {
-      // Nothing was done. Where somebody still waits, the server's time was not what it was taken for.
-      if (this.#wasLate(error, sent) && attempt < MOST_ATTEMPTS) return this.#send(batch, attempt + 1)
-      // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
-      if (this.cluster && batch.length > 1 && isMoving(error)) {
-        await Promise.all(batch.map((pending) => this.#send([pending], attempt)))
-        return
-      }
-      const failure = unavailable(error)
-      for (const { reject } of batch) reject(failure)
-    }
-  }
-
-  async #ask(command: string, args: string[], firstKey?: string): Promise<unknown> {
-    try {
-      return await retry(() => this.#connection.send(command, args, firstKey), { moving: this.cluster })
-    } catch (error) {
-      throw unavailable(error)
-    }
-  }
-
-  /** The first argument of a script that must not act after `until`, by the monotonic clock. */
-  #timeWord(until: number): string {
-    const latest = until === Number.POSITIVE_INFINITY ? undefined : this.#serverTime.latest(until)
-    return timeWord(this.#settings.clock?.(), latest)
-  }
-
-  /** Whether a script came too late, by which the server's time is known. */
-  #wasLate(error: unknown, sent: number): boolean {
-    const time = lateAt(error)
-    if (time !== undefined) this.#serverTime.seen(time, sent)
-    return time !== undefined
-  }
-
-  /** Runs a script of one key, after what was asked before it. */
-  async #run(script: Script, rule: Rule, key: Key, words: string[]): Promise<unknown> {
-    this.#ensureOpen()
-    const name = redisKey(rule, key, this.#settings)
-    const sent = monotonicClock()
-    const until = sent + this.#settings.operationMs
-    this.#batcher.flush(name)
-    try {
-      const run = () => runScript(this.#connection, script, ['1', name, this.#timeWord(until), ...words])
-      return await retry(run, { moving: this.cluster, until })
-    } catch (error) {
-      if (this.#wasLate(error, sent) && monotonicClock() < until) return this.#run(script, rule, key, words)
-      throw stateError(error, rule, name) ?? unavailable(error)
-    }
-  }
-
-  #ensureOpen(): void {
-    if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the Redis store has been closed')
-  }
-}
-
-/** Rejects what nobody waits for any more, before it is sent. */
-function stillWaiting(requests: readonly Pending[], now: number): Pending[] {
-  const failure = unavailable(new Error('nobody waits for this any more: it was not sent'))
-  return requests.filter(({ until, reject }) => {
-    if (until <= now) reject(failure)
-    return until > now
-  })
-}
-
-function unavailable(error: unknown): TidegateError {
-  if (error instanceof TidegateError) return error
-  const message = `Redis: ${error instanceof Error ? error.message : typeof error}`
-  return new TidegateError('ERR_STORE_UNAVAILABLE', message, { cause: error })
 }
