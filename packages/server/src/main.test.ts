@@ -35,7 +35,7 @@ describe('tidegate', () => {
     [['validate', '--strict=1', 'a'], 'validate: --strict takes no value'],
     [
       ['serve', '--port', '1'],
-      '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+      '--port: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
     ],
     [['serve', '--http', 'x'], '--http: expected a port from 0 to 65535; received "x"'],
   ])('%j is one line on stderr and exit code 1', async (args, message) => {

@@ -17,8 +17,15 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-/** Counts in the Redis at `url`, or in memory where there is none. Does not wait long for a Redis that is down. */
-export async function openStore(url: string | null, logger: Logger, options: StoreOptions = {}): Promise<OpenStore> {
+/**
+ * Counts in the Redis at `url`, or in memory where there is none. Does not wait long for a Redis that is down.
+ * @param options `null`: nothing is decided without Redis, whoever asks gets the error
+ */
+export async function openStore(
+  url: string | null,
+  logger: Logger,
+  options: StoreOptions | null = {},
+): Promise<OpenStore> {
   if (url === null) {
     const store = memoryStore()
     return { store, close: () => store.close() }
@@ -35,10 +42,8 @@ export async function openStore(url: string | null, logger: Logger, options: Sto
   client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
   const fallbacks = fallbackLog(logger)
-  const store = guard(watchedStore(redisStore(client, { guarded: false }), logger), {
-    ...options,
-    observer: fallbacks.observer,
-  })
+  const watched = watchedStore(redisStore(client, { guarded: false }), logger)
+  const store = options === null ? watched : guard(watched, { ...options, observer: fallbacks.observer })
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)
   return {
