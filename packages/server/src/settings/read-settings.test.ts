@@ -126,7 +126,7 @@ describe('settings', () => {
     ...['TIDEGATE_PORT', 'TIDEGATE_LOGLEVEL', 'TIDEGATE_'].map((name): [string[], NodeJS.ProcessEnv, string] => [
       [],
       { [name]: '8081' },
-      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
+      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_MAX_CONCURRENT, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
     ]),
   ]
   test('variables that are none of its own are left alone', () => {
