@@ -52,3 +52,9 @@ test('does not follow our own clock when that is set', () => {
   expect(time.latest(performance.now() + 20)).toBe(before)
   expect(time.skewMs()).toBe(-3_600_001)
 })
+
+test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])('a time that is none (%d) says nothing', (at) => {
+  const time = new ServerTime()
+  time.seen(at, performance.now())
+  expect([time.now(), time.skewMs()]).toEqual([Date.now(), undefined])
+})

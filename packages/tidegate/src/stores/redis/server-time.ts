@@ -29,6 +29,8 @@ export class ServerTime {
 
   /** Takes note of the time that a reply gave. @param sent when it was asked for, by the monotonic clock */
   seen(time: number, sent: number): void {
+    // A reply that a client or a proxy has spoilt says nothing of the time.
+    if (!Number.isInteger(time) || time < 0 || time > MAX_TIME_MS) return
     const atLeast = time - monotonicClock()
     const atMost = time + 1 - sent
     if (!this.#isKnown || this.#ahead < atLeast || this.#ahead > atMost) this.#ahead = atLeast
