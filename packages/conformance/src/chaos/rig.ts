@@ -12,6 +12,8 @@ type StoreOptions = NonNullable<Parameters<typeof redisStore>[1]>
 export interface RigOptions {
   /** Of the server. */
   readonly redis?: readonly string[]
+  /** Whether the client connects past the proxy, which lives in this process. */
+  readonly direct?: boolean
   readonly store?: Omit<StoreOptions, 'guarded' | 'observer'>
 }
 
@@ -36,13 +38,13 @@ export interface Rig {
 /** The limit of the load, which it does not reach. */
 export const LIMIT = { name: 'chaos', limit: 1_000_000, window: '1h' } as const
 
-export async function startRig({ redis = [], store: options = {} }: RigOptions = {}): Promise<Rig> {
+export async function startRig({ redis = [], direct = false, store: options = {} }: RigOptions = {}): Promise<Rig> {
   let server = await startRedis(redis)
   const proxy = await startFaultProxy(server.port)
   const admin = administrate(server.port)
   const client = new Redis({
     host: '127.0.0.1',
-    port: proxy.port,
+    port: direct ? server.port : proxy.port,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,

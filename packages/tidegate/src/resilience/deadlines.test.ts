@@ -27,6 +27,16 @@ test('each ends at its time, in order, and one that is settled does not', () => 
   expect(ended.map(([, at]) => at)).toEqual([20, 25, 32].map((at) => at + ROUND_MS))
 })
 
+test('how late it is told, where this process stood still', () => {
+  const deadlines = new Deadlines(20, clock)
+  const lags: number[] = []
+  deadlines.start((lagMs) => lags.push(lagMs))
+  vi.spyOn(performance, 'now').mockReturnValue(220)
+  vi.advanceTimersByTime(30)
+  vi.restoreAllMocks()
+  expect(lags).toEqual([200])
+})
+
 test('there is one timer, however many wait, and none when nobody does', () => {
   const deadlines = new Deadlines(20, clock)
   let ended = 0

@@ -2,8 +2,8 @@
 export interface Deadline {
   /** By the monotonic clock, ms. */
   readonly at: number
-  /** Called at that time. */
-  readonly expire: () => void
+  /** Called at that time. @param lagMs how much later it is, because this process stood still or was busy */
+  readonly expire: (lagMs: number) => void
   /** Its neighbours in the line; itself where it is in none. */
   previous: Deadline
   next: Deadline
@@ -34,7 +34,7 @@ export class Deadlines {
     this.#line = line
   }
 
-  start(expire: () => void): Deadline {
+  start(expire: (lagMs: number) => void): Deadline {
     const line = this.#line
     const last = line.previous
     const deadline: Deadline = { at: this.#clock() + this.#ms, expire, previous: last, next: line }
@@ -67,7 +67,7 @@ export class Deadlines {
     const line = this.#line
     for (let first = line.next; first !== line && first.at <= now; first = line.next) {
       this.settle(first)
-      first.expire()
+      first.expire(now - first.at)
     }
     if (line.next === line) this.#isTimed = false
     else this.#arm(Math.max(1, Math.ceil(line.next.at - now)))

@@ -20,9 +20,13 @@ export function causeOf(error: unknown): FallbackCause | undefined {
 }
 
 /**
- * True where the store is there, whatever it said: the request's own fault, or one that it told of one key. A Redis whose
+ * True where nothing speaks against the store: the request's own fault, what this process was too late to send, or an error
+ * that was told of one key. A Redis whose
  * memory is full still answers, and refuses those who are over their limit.
  */
 export function isAnswered(error: unknown): boolean {
-  return causeOf(error) === undefined || (error instanceof TidegateError && / was not decided: /.test(error.message))
+  return (
+    causeOf(error) === undefined ||
+    (error instanceof TidegateError && / was not decided: |: it was not sent$/.test(error.message))
+  )
 }

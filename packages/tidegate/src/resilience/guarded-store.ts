@@ -195,9 +195,10 @@ class StoreGuard implements GuardedStore {
         resolve(this.#fallBack(cause, checks, decide))
       }
       this.#waiting++
-      const deadline = this.#decisions.start(() => {
+      const deadline = this.#decisions.start((lagMs) => {
         this.#waiting--
-        this.#breaker.fail(permit)
+        // Where this process stood still for so long, it is not the store that was slow.
+        if (lagMs < this.#settings.deadlineMs || this.#breaker.state !== 'closed') this.#breaker.fail(permit)
         fallBack('deadline', noAnswer(this.#settings.deadlineMs))
       })
       /** @returns whether somebody still waits for the answer */
