@@ -46,7 +46,7 @@ describe.skipIf(skipped)(
       ['the state first', ':held'],
     ])('%s: blocked as long as it is, never open, and counted on when both have come', async (value, first) => {
       let now = 1_700_000_000_000
-      const store = redisStore(client, { clock: () => now })
+      const store = redisStore(client, { guarded: false, clock: () => now })
       const limiter = createLimiter({ name: 'moved', limit: 2, window: '1h', store })
       const slot = hashSlot(`{${value}}`)
       await limiter.limit(value, { cost: 2 })
@@ -69,7 +69,12 @@ describe.skipIf(skipped)(
     })
 
     test('a reset in the middle forgets both', async () => {
-      const limiter = createLimiter({ name: 'moved', limit: 2, window: '1h', store: redisStore(client) })
+      const limiter = createLimiter({
+        name: 'moved',
+        limit: 2,
+        window: '1h',
+        store: redisStore(client, { guarded: false }),
+      })
       await limiter.limit('reset', { cost: 2 })
       await limiter.block('reset', 'forever')
       const slot = hashSlot('{reset}')
@@ -89,7 +94,7 @@ describe.skipIf(skipped)(
       ['the key first', ''],
       ['its reservations first', ':reserved'],
     ])('%s: what is reserved is settled or an error that has done nothing, and nothing is lost', async (_, first) => {
-      const store = redisStore(client)
+      const store = redisStore(client, { guarded: false })
       const value = `reserved${first.length}`
       const limiter = createLimiter({ name: 'moved', limit: 100, window: '1h', store })
       for (const [id, cost] of Object.entries({ a: 10, b: 3 })) await limiter.reserve(value, { cost, id })

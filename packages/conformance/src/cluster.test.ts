@@ -41,7 +41,12 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
         afterAll(() => opened?.close())
 
         test('keys of all slots in one turn go to their nodes, without a redirection', async () => {
-          const limiter = createLimiter({ name: 'all', limit: 3, window: '1h', store: redisStore(opened.client) })
+          const limiter = createLimiter({
+            name: 'all',
+            limit: 3,
+            window: '1h',
+            store: redisStore(opened.client, { guarded: false }),
+          })
           const keys = Array.from({ length: 300 }, (_, i) => `k${i}`)
           await Promise.all(keys.map((key) => limiter.limit(key)))
           const before = await cluster.errorReplies('MOVED')
@@ -56,7 +61,12 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
         })
 
         test('a script that some nodes have lost is loaded there again', async () => {
-          const limiter = createLimiter({ name: 'lost', limit: 3, window: '1h', store: redisStore(opened.client) })
+          const limiter = createLimiter({
+            name: 'lost',
+            limit: 3,
+            window: '1h',
+            store: redisStore(opened.client, { guarded: false }),
+          })
           for (const { admin } of cluster.nodes) await admin.script('FLUSH')
           const keys = Array.from({ length: 50 }, (_, i) => `k${i}`)
           const decisions = await Promise.all(keys.map((key) => limiter.limit(key)))
@@ -64,7 +74,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
         })
 
         test('reset forgets its key alone; ping asks', async () => {
-          const store = redisStore(opened.client)
+          const store = redisStore(opened.client, { guarded: false })
           const limiter = createLimiter({ name: 'reset', limit: 3, window: '1h', store })
           for (const key of ['a', 'b', 'c']) await limiter.limit(key)
           await limiter.reset('b')
@@ -77,7 +87,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
         })
 
         test('rules that count by the same dimensions are decided in one step; others are compensated; each decision says which', async () => {
-          const store = redisStore(opened.client)
+          const store = redisStore(opened.client, { guarded: false })
           const second = { name: 'second', key: ['user'], limit: 1, window: '1s' }
           const hour = { name: 'hour', key: ['user'], limit: 5, window: '1h' }
           const route = { name: 'route', key: ['route'], limit: 1, window: '1h' }
@@ -102,7 +112,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
 
         // The kind of fault: what a request gives back after a refusal is somebody else's.
         test('two requests with the id of one lease: the one that is refused does not end the lease of the other', async () => {
-          const store = redisStore(opened.client)
+          const store = redisStore(opened.client, { guarded: false })
           for (let round = 0; round < 10; round++) {
             const gate = createGate({
               store,
@@ -124,7 +134,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
 
         test('a reservation over two slots is compensated and settled in each; a refused one leaves neither charge nor trace', async () => {
           await cluster.flush()
-          const store = redisStore(opened.client)
+          const store = redisStore(opened.client, { guarded: false })
           const rules = [
             { name: 'tokens', key: ['user'], limit: 10, window: '1h' },
             { name: 'route', key: ['route'], limit: 12, window: '1h' },
@@ -166,7 +176,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
           await cluster.flush()
           let now = 1_000_000
           // Each question comes some ms after the one before, so that a bucket refills between charge and give-back.
-          const store = redisStore(opened.client, { clock: () => (now += 5) })
+          const store = redisStore(opened.client, { guarded: false, clock: () => (now += 5) })
           const bucket = {
             name: 'bucket',
             key: ['user'],
@@ -199,7 +209,7 @@ for (const [part, kinds] of [['redis-server', clientKinds] as const, ['valkey-se
         })
 
         test('a slot dimension brings the rules of one tenant into one step', async () => {
-          const store = redisStore(opened.client)
+          const store = redisStore(opened.client, { guarded: false })
           const rules = [
             { name: 'tenant', key: ['tenant'], limit: 3, window: '1h' },
             { name: 'user', key: ['user', 'tenant'], limit: 1, window: '1h' },

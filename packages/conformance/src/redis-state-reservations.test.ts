@@ -13,7 +13,7 @@ describeRedis('reservations in Redis', (redis) => {
   })
 
   function open(options: Partial<LimiterOptions> = {}) {
-    const store = redisStore(redis.client, { clock: () => now })
+    const store = redisStore(redis.client, { guarded: false, clock: () => now })
     return createLimiter({ name: 'reserved', limit: 100, window: '1h', store, ...options })
   }
 
@@ -58,7 +58,12 @@ describeRedis('reservations in Redis', (redis) => {
   })
 
   test('every reservation leaves an expiry that outlives the longest of its key, and heals one that was taken away', async () => {
-    const limiter = createLimiter({ name: 'real', limit: 100, window: '1s', store: redisStore(redis.client) })
+    const limiter = createLimiter({
+      name: 'real',
+      limit: 100,
+      window: '1s',
+      store: redisStore(redis.client, { guarded: false }),
+    })
     await limiter.reserve('k', { cost: 1, expiresIn: 60_000 })
     await redis.client.persist(await book())
     await limiter.reserve('k', { cost: 1, expiresIn: 1000 })
@@ -88,7 +93,7 @@ describeRedis('reservations in Redis', (redis) => {
 
   test('what is not ours is left alone: nothing is charged, and its neighbours are served', async () => {
     const gate = createGate({
-      store: redisStore(redis.client, { clock: () => now }),
+      store: redisStore(redis.client, { guarded: false, clock: () => now }),
       rules: [
         { name: 'a', key: ['user'], limit: 10, window: '1h' },
         { name: 'b', key: ['user'], limit: 10, window: '1h' },
@@ -111,7 +116,12 @@ describeRedis('reservations in Redis', (redis) => {
 
   // The kind of fault: the block ends first, and with it the only way to the count that it had put aside.
   test('what is charged behind a block that has an expiry is still there after it', async () => {
-    const limiter = createLimiter({ name: 'quota', algorithm: 'quota', limit: 9, store: redisStore(redis.client) })
+    const limiter = createLimiter({
+      name: 'quota',
+      algorithm: 'quota',
+      limit: 9,
+      store: redisStore(redis.client, { guarded: false }),
+    })
     await limiter.reserve('k', { cost: 1, id: 'a' })
     await limiter.refund('k')
     await limiter.block('k', 50)

@@ -15,6 +15,7 @@ export const serviceErrorCodes = {
   ERR_EXPECTATION_FAILED: 'An `Expect` header that asks for anything but `100-continue`.',
   ERR_NOT_FOUND: 'A path that does not exist.',
   ERR_METHOD_NOT_ALLOWED: 'A path that exists, asked with a method that it does not take.',
+  ERR_OVERLOADED: 'More requests were under way than `--max-concurrent` allows.',
   ERR_DRAINING: 'The service is shutting down: it answers what it has and should be sent nothing new.',
   ERR_INTERNAL: 'A fault of the service. The log has the cause; the answer has not.',
 } as const
@@ -81,6 +82,7 @@ export const statusOfCode: Readonly<Record<ErrorCode | ServiceErrorCode, number>
   ERR_EXPECTATION_FAILED: 417,
   ERR_NOT_FOUND: 404,
   ERR_METHOD_NOT_ALLOWED: 405,
+  ERR_OVERLOADED: 503,
   ERR_DRAINING: 503,
   ERR_INTERNAL: 500,
 }

@@ -35,7 +35,7 @@ describe('tidegate', () => {
     [['validate', '--strict=1', 'a'], 'validate: --strict takes no value'],
     [
       ['serve', '--port', '1'],
-      '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+      '--port: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
     ],
     [['serve', '--http', 'x'], '--http: expected a port from 0 to 65535; received "x"'],
   ])('%j is one line on stderr and exit code 1', async (args, message) => {
@@ -198,7 +198,7 @@ describe('tidegate serve', () => {
     const { port } = probe.address() as { port: number }
     probe.close()
     const { url, output, child, code } = await serving('--redis', `redis://user:secret@127.0.0.1:${port}`)
-    expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: 'degraded' })
     expect(output.stdout).toContain('Redis is not reachable')
     expect(output.stdout).not.toContain('secret')
     child.kill('SIGTERM')

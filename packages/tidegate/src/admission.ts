@@ -1,4 +1,4 @@
-import { type RuleDecision, wasHeldBefore } from './decision.ts'
+import { type RuleDecision, type Source, wasHeldBefore } from './decision.ts'
 
 /** One admission, as a refund names it. */
 export interface Admission {
@@ -11,6 +11,8 @@ export interface Admission {
    * what it has refilled since has first made up for that.
    */
   readonly usedBefore?: number
+  /** Where it was made; undefined where that is not known. */
+  readonly source?: Source
 }
 
 /** One admission, as a log lists it. */

@@ -1,8 +1,15 @@
 /** Why a decision is what it is. */
-export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit' | 'blocked' | 'missing_dimension'
+export type Reason =
+  | 'ok'
+  | 'no_rule'
+  | 'over_limit'
+  | 'cost_exceeds_limit'
+  | 'blocked'
+  | 'missing_dimension'
+  | 'store_unavailable'
 
-/** Where a decision was made. */
-export type Source = 'store'
+/** Where a decision was made: by the store, or in this process, because the store did not answer. */
+export type Source = 'store' | 'local'
 
 /**
  * How the rules of one request were charged. `strict`: all or none, in one step. `compensated`: their keys lie in
@@ -108,10 +115,15 @@ export interface DecisionContext {
   readonly version: string
   readonly id: string | null
   readonly atomicity: Atomicity
+  /** Default: the store. */
+  readonly source?: Source
 }
 
 /** The decision of a request that one rule matched. */
-export function decideByOne(figures: RuleDecision, { version, id, atomicity }: DecisionContext): Decision {
+export function decideByOne(
+  figures: RuleDecision,
+  { version, id, atomicity, source = 'store' }: DecisionContext,
+): Decision {
   const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
   return {
     allowed,
@@ -121,7 +133,7 @@ export function decideByOne(figures: RuleDecision, { version, id, atomicity }: D
     retryAfterMs,
     resetAfterMs,
     reason,
-    source: 'store',
+    source,
     rule,
     rules: [figures],
     at,

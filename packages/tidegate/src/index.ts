@@ -6,6 +6,7 @@ export type { Descriptor } from './descriptor.ts'
 export type { DescriptorOf, DimensionsOf } from './dimensions.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
+export type { FailurePolicy } from './failure-policy.ts'
 export { type Explanation, explain } from './gate/explain.ts'
 export type { RuleChange, RuleChanges } from './gate/rule-changes.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
@@ -15,6 +16,18 @@ export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
 export type { AcquireOptions, WaitingOptions } from './local/acquire.ts'
 export type { CompiledCondition, Condition } from './matching/condition.ts'
 export type { Conditions } from './matching/match.ts'
+export type {
+  BreakerEvent,
+  BreakerState,
+  ConfigRefusalEvent,
+  FallbackCause,
+  FallbackEvent,
+  LateReplyEvent,
+  Observer,
+  StoreErrorEvent,
+  WarningCode,
+  WarningEvent,
+} from './observer.ts'
 export type { OverrideOptions } from './override.ts'
 export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'

@@ -2,6 +2,7 @@ import type { Entry } from './admission.ts'
 import { type Decision, type DecisionContext, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
+import type { FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
@@ -22,6 +23,8 @@ export interface LimiterOptions extends LimitOptions, PenaltyOptions, WaitingOpt
   name?: string
   /** Default: a memory store of the limiter's own. */
   store?: Store
+  /** What decides while the store does not answer: `'deny'`, `'allow'`, or `'local'`, this process's share. Default: `'local'`. */
+  onStoreFailure?: FailurePolicy
 }
 
 /** One limit over many keys. */
@@ -94,7 +97,14 @@ export interface Limiter {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const fields = checkFields(options, 'options', [...limitFields, 'penalty', 'name', 'store', 'maxWaiting'])
+  const fields = checkFields(options, 'options', [
+    ...limitFields,
+    'penalty',
+    'name',
+    'store',
+    'onStoreFailure',
+    'maxWaiting',
+  ])
   if (fields['store'] !== undefined && fields['name'] === undefined) {
     throw invalid('ERR_INVALID_OPTION', 'name', 'a name, because other limiters can use the same store', undefined)
   }
@@ -252,7 +262,9 @@ class SingleLimiter implements Limiter {
   }
 
   #answer(figures: RuleDecision, id: string | undefined): Decision {
-    return decideByOne(figures, id === undefined ? this.#context : { ...this.#context, id })
+    const source = this.#store.sourceOf?.(figures) ?? 'store'
+    if (id === undefined && source === 'store') return decideByOne(figures, this.#context)
+    return decideByOne(figures, { ...this.#context, id: id ?? null, source })
   }
 
   #ensureOpen(): void {

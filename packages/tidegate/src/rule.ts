@@ -1,4 +1,5 @@
 import { invalid, TidegateError } from './errors.ts'
+import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
 import { type AlgorithmName, type CompiledLimit, type LimitOptions, limitFields } from './limit.ts'
 import type { WrittenLimit } from './limit-change.ts'
@@ -39,6 +40,11 @@ export interface RuleOptions extends Omit<LimitOptions, 'limit'>, PenaltyOptions
    * Default: the cost of the request.
    */
   cost?: string
+  /**
+   * What the rule does while the store does not answer: `'deny'`, `'allow'`, or `'local'`, this process's share of the
+   * limit. One that denies refuses the whole request. Default: the gate's.
+   */
+  onStoreFailure?: FailurePolicy
   /** What the rule is for, for whoever reads it. */
   description?: string
 }
@@ -66,6 +72,8 @@ export interface Rule extends Quota {
   readonly limitSource: LimitSource | undefined
   /** The limit with the fields that it was made of; undefined where the rule has none. */
   readonly written: WrittenLimit | undefined
+  /** What decides while the store does not answer. No part of the version: what is counted is the same. */
+  readonly onStoreFailure: FailurePolicy
   /**
    * `name.fingerprint`: what its stored state is filed under. The fingerprint covers the format of
    * the state, the algorithm, the window and the key's dimensions, so that a change of any of them
@@ -81,7 +89,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAME_EXPECTED = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
 const RULE_FIELDS = [
   ...['name', 'match', 'key', ...limitFields, 'overrides', 'skip', 'unlimited', 'shadow', 'required', 'cost'],
-  ...['penalty', 'description'],
+  ...['penalty', 'onStoreFailure', 'description'],
 ]
 
 /** A name that can stand in keys, headers and metrics. */
@@ -93,7 +101,7 @@ export function checkName(value: unknown, field: string): string {
  * Checks one rule. `field` is where it stands, e.g. `rules[2]`.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_INVALID_KEY`
  */
-export function compileRule(options: unknown, field: string): Rule {
+export function compileRule(options: unknown, field: string, policy: FailurePolicy = 'local'): Rule {
   const fields = checkFields(options, field, RULE_FIELDS)
   const name = checkName(fields['name'], `${field}.name`)
   const match = compileMatch(fields['match'], `${field}.match`)
@@ -111,6 +119,7 @@ export function compileRule(options: unknown, field: string): Rule {
     shadow: checkFlag(fields['shadow'], `${field}.shadow`),
     required: checkFlag(fields['required'], `${field}.required`),
     cost: fields['cost'] === undefined ? undefined : checkKey(fields['cost'], `${field}.cost`),
+    onStoreFailure: checkPolicy(fields['onStoreFailure'], `${field}.onStoreFailure`, policy),
   }
 }
 
@@ -119,7 +128,8 @@ export function compileLimiterRule(options: Record<string, unknown>, name: strin
   const { limit } = options
   // A limiter has no descriptor that a limit could come from.
   if (typeof limit !== 'number') throw invalid('ERR_INVALID_OPTION', 'limit', LIMIT_EXPECTED, limit)
-  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined, ...PLAIN }
+  const onStoreFailure = checkPolicy(options['onStoreFailure'], 'onStoreFailure')
+  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined, ...PLAIN, onStoreFailure }
 }
 
 const PLAIN = { overrides: [], skip: [], shadow: false, required: false, cost: undefined }
@@ -128,9 +138,9 @@ const PLAIN = { overrides: [], skip: [], shadow: false, required: false, cost: u
  * Checks the rules of a gate: each for itself, then that no two have the same name.
  * @throws TidegateError, also `ERR_DUPLICATE_RULE`
  */
-export function compileRules(options: unknown, field = 'rules'): Rule[] {
+export function compileRules(options: unknown, field = 'rules', policy: FailurePolicy = 'local'): Rule[] {
   if (!Array.isArray(options)) throw invalid('ERR_INVALID_OPTION', field, 'an array of rules', options)
-  const rules = Array.from(options, (rule: unknown, i) => compileRule(rule, `${field}[${i}]`))
+  const rules = Array.from(options, (rule: unknown, i) => compileRule(rule, `${field}[${i}]`, policy))
   const first = new Map<string, number>()
   for (const [i, { name }] of rules.entries()) {
     const earlier = first.get(name)

@@ -14,6 +14,7 @@ workplace.file(
   - { name: user, key: [user], limit: 10, window: 1h }
   - { name: inside, match: { ip: { cidr: 10.0.0.0/8 } }, limit: 5, window: 1h }
   - { name: device, key: [device], limit: 5, window: 1h }
+store: { deadlineMs: 5000 }
 `,
 )
 const request = '{"route":"/order","tenant":"t1","user":"u1","ip":"192.0.2.1"}'
@@ -172,7 +173,7 @@ describe.skipIf(part === undefined)(
       }
       expect([code, report.decision]).toEqual([2, expect.objectContaining({ allowed: false, rule: 'order', used: 2 })])
       const client = new Redis(service.port, '127.0.0.1')
-      const keys = await client.keys('*')
+      const keys = await client.keys('tg:{*')
       client.disconnect()
       expect(report.rules.flatMap(({ redisKey }) => redisKey ?? []).sort()).toEqual(keys.sort())
       expect(keys).toHaveLength(2)

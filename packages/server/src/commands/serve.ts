@@ -10,6 +10,7 @@ import { createService } from '../http/service.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openStore } from '../store/open-store.ts'
 import { onHangup } from './hangup.ts'
+import { logLastWords } from './last-words.ts'
 import { logWarnings, reload, type Served } from './reload.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
 
@@ -26,7 +27,8 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const signal = shutdownSignal()
   const hangup = onHangup()
   const lifecycle: Lifecycle = { phase: 'serving' }
-  const { store, close } = await openStore(settings.redis, logger)
+  logLastWords(logger)
+  const { store, close } = await openStore(settings.redis, logger, loaded.config.store)
   try {
     const gate = createGate({ rules, store })
     const served: Served = { gate, forwardAuth }
@@ -37,6 +39,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
       forwardAuth: () => served.forwardAuth,
       logger,
       lifecycle,
+      maxConcurrent: settings.maxConcurrent,
     })
     const address = await listen(service, settings.host, settings.http)
     logger.info({ address, config: settings.config, rules: rules.length, version: gate.version }, 'listening')

@@ -56,6 +56,7 @@ const VALUES: Partial<Record<keyof RuleOptions, Node>> = {
   key: { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true },
   algorithm: { enum: ALGORITHM_SPELLINGS },
   align: { enum: ALIGNMENTS },
+  onStoreFailure: { enum: ['deny', 'allow', 'local'] },
   limit: { anyOf: [count(0), { $ref: '#/definitions/limitFromDimension' }] },
   capacity: count(0),
   refill: count(1),

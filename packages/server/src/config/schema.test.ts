@@ -2,15 +2,19 @@ import { expect, test } from 'vitest'
 import { type BrokenFile, errorsOf, RULE_FIELDS, rule } from '../testing/config-errors.ts'
 
 const broken: BrokenFile[] = [
-  ['an empty file', '', '1:1: the file is empty, expected a mapping with rules, forwardAuth, denyStatus'],
-  ['only comments', '# later\n', '1:1: the file is empty, expected a mapping with rules, forwardAuth, denyStatus'],
-  ['a text', 'hello\n', '1:1: the file is "hello", expected a mapping with rules, forwardAuth, denyStatus'],
+  ['an empty file', '', '1:1: the file is empty, expected a mapping with rules, forwardAuth, store, denyStatus'],
+  [
+    'only comments',
+    '# later\n',
+    '1:1: the file is empty, expected a mapping with rules, forwardAuth, store, denyStatus',
+  ],
+  ['a text', 'hello\n', '1:1: the file is "hello", expected a mapping with rules, forwardAuth, store, denyStatus'],
   [
     'another kind of file',
     '<!doctype html>\n<p class="x">hi</p>\n',
-    '1:1: the file is "<!doctype html> <p class=\\"x\\">hi</p>", expected a mapping with rules, forwardAuth, denyStatus',
+    '1:1: the file is "<!doctype html> <p class=\\"x\\">hi</p>", expected a mapping with rules, forwardAuth, store, denyStatus',
   ],
-  ['a list', '- a\n', '1:1: the file is a list, expected a mapping with rules, forwardAuth, denyStatus'],
+  ['a list', '- a\n', '1:1: the file is a list, expected a mapping with rules, forwardAuth, store, denyStatus'],
   ['no rules', 'denyStatus: 403\n', '1:1: rules is missing, expected a list of rules'],
   ['rules left empty', 'rules:\n', '1:7: rules is empty, expected a list of rules'],
   ['rules without a rule', 'rules: []\n', '1:8: rules is an empty list, expected at least one rule'],
@@ -19,7 +23,7 @@ const broken: BrokenFile[] = [
   [
     'an unknown key',
     `${rule('limit: 1', 'window: 1s')}\nrule: []\n`,
-    '5:1: rule does not exist, expected one of rules, forwardAuth, denyStatus',
+    '5:1: rule does not exist, expected one of rules, forwardAuth, store, denyStatus',
   ],
   [
     'an unknown key of a rule',
@@ -34,7 +38,7 @@ const broken: BrokenFile[] = [
   [
     'a merge key',
     `x: &x\n  limit: 1\n${rule('<<: *x', 'window: 1s')}`,
-    '1:1: x does not exist, expected one of rules, forwardAuth, denyStatus',
+    '1:1: x does not exist, expected one of rules, forwardAuth, store, denyStatus',
     `5:5: rules[0]["<<"] does not exist, expected one of ${RULE_FIELDS}`,
   ],
   ['no name', 'rules:\n  - limit: 1\n    window: 1s\n', '2:5: rules[0].name is missing, expected a string'],
@@ -102,7 +106,7 @@ const broken: BrokenFile[] = [
   [
     '__proto__ in the file',
     'rules: [{ name: a, limit: 1, window: 1s }]\n__proto__: { rules: [] }\n',
-    '2:1: __proto__ does not exist, expected one of rules, forwardAuth, denyStatus',
+    '2:1: __proto__ does not exist, expected one of rules, forwardAuth, store, denyStatus',
   ],
   [
     '__proto__ in forwardAuth',

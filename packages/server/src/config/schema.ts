@@ -1,6 +1,7 @@
 import type { RuleOptions } from 'tidegate'
 import { z } from 'zod'
 import { ownDimensions } from '../forward-auth/forwarded-descriptor.ts'
+import { breakerShape, storeShape } from './store-schema.ts'
 
 /** The statuses that a refusal of forward auth can have; nginx understands the first two alone. */
 export const denyStatuses = [401, 403, 429] as const
@@ -48,6 +49,7 @@ const ruleShape = {
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),
   }).optional(),
+  onStoreFailure: text.optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>
 
@@ -72,6 +74,7 @@ export const configSchema = mapping({
       key: dimensionExpected,
     }).optional(),
   }).optional(),
+  store: mapping({ ...storeShape, breaker: mapping(breakerShape).optional() }).optional(),
   denyStatus: z.literal([...denyStatuses], { error: `one of ${denyStatuses.join(', ')}` }).optional(),
 })
 

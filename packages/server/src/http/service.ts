@@ -2,6 +2,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastif
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
 import type { Trust } from '../settings/trust.ts'
+import { boundConcurrency } from './bounded-concurrency.ts'
 import { clientErrorAnswer } from './client-error.ts'
 import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.ts'
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
@@ -27,11 +28,13 @@ export interface ServiceOptions {
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
   readonly requestTimeoutMs?: number
+  /** How many requests can be under way at a time; more are 503 at once. Default: 5,000. */
+  readonly maxConcurrent?: number
 }
 
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
-  const { logger, lifecycle, requestTimeoutMs = 10_000 } = options
+  const { logger, lifecycle, requestTimeoutMs = 10_000, maxConcurrent = 5_000 } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
@@ -66,6 +69,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
     // Tells clients to go elsewhere with their next request, before their connection is closed.
     if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
   })
+  boundConcurrency(server, maxConcurrent)
   refuseOddHeads(server)
   takeAllMethods(server)
   answerUnknownRoutes(server)

@@ -8,7 +8,14 @@ import { exampleConfigFile, settings } from './settings.ts'
 describe('settings', () => {
   test('have the defaults of their table', () => {
     const { trustProxy, ...others } = readSettings([], {})
-    expect(others).toEqual({ config: exampleConfigFile, redis: null, http: 8080, host: '127.0.0.1', logLevel: 'info' })
+    expect(others).toEqual({
+      config: exampleConfigFile,
+      redis: null,
+      http: 8080,
+      host: '127.0.0.1',
+      maxConcurrent: 5000,
+      logLevel: 'info',
+    })
     expect(trustProxy('127.0.0.1')).toBe(false)
   })
 
@@ -59,12 +66,12 @@ describe('settings', () => {
     [
       ['--port', '1'],
       {},
-      '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+      '--port: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
     ],
     [
       ['-p'],
       {},
-      '-p: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
+      '-p: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
     ],
     [['rules.yaml'], {}, 'rules.yaml: expected flags only; this is none'],
     [['--http', '1', '--http', '2'], {}, '--http: expected the flag once; it stands there twice'],
@@ -119,7 +126,7 @@ describe('settings', () => {
     ...['TIDEGATE_PORT', 'TIDEGATE_LOGLEVEL', 'TIDEGATE_'].map((name): [string[], NodeJS.ProcessEnv, string] => [
       [],
       { [name]: '8081' },
-      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
+      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_MAX_CONCURRENT, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
     ]),
   ]
   test('variables that are none of its own are left alone', () => {

@@ -65,6 +65,15 @@ export const settings = {
     expected: 'an address or a host name',
     read: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
   } satisfies Setting<string>,
+  maxConcurrent: {
+    flag: '--max-concurrent',
+    environment: 'TIDEGATE_MAX_CONCURRENT',
+    placeholder: 'COUNT',
+    default: '5000',
+    doc: 'How many HTTP requests can be under way at a time; more are answered 503 at once.',
+    expected: 'a whole number from 1 to 1000000',
+    read: readCount,
+  } satisfies Setting<number>,
   trustProxy: {
     flag: '--trust-proxy',
     environment: 'TIDEGATE_TRUST_PROXY',
@@ -98,4 +107,9 @@ export type Settings = {
 function readPort(text: string): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   return port <= 65535 ? port : undefined
+}
+
+function readCount(text: string): number | undefined {
+  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  return count >= 1 && count <= 1_000_000 ? count : undefined
 }

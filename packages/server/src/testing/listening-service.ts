@@ -26,6 +26,7 @@ interface Options {
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
   requestTimeoutMs?: number
+  maxConcurrent?: number
 }
 
 /** A service on a real socket of loopback, with a clock that stands still at 1,700,000,000,000. */
@@ -45,6 +46,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     forwardAuth: () => ({ headers, denyStatus }),
     logger,
     lifecycle,
+    ...(options.maxConcurrent !== undefined && { maxConcurrent: options.maxConcurrent }),
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   })
   await service.listen({ host: '127.0.0.1', port: 0 })

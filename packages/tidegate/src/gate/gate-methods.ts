@@ -2,7 +2,9 @@ import type { Entry } from '../admission.ts'
 import type { Atomicity, Decision } from '../decision.ts'
 import type { Descriptor } from '../descriptor.ts'
 import type { Duration } from '../duration.ts'
+import type { FailurePolicy } from '../failure-policy.ts'
 import type { AcquireOptions, WaitingOptions } from '../local/acquire.ts'
+import type { Observer } from '../observer.ts'
 import type { FOREVER } from '../penalty.ts'
 import type { RefundOptions } from '../refund.ts'
 import type { RequestOptions } from '../request.ts'
@@ -25,6 +27,10 @@ export interface GateOptions<Rules extends readonly RuleOptions[] = readonly Rul
    * can be, and else so that nothing is over-admitted and no refused request leaves a charge; each decision says which.
    */
   atomicity?: Atomicity
+  /** What decides while the store does not answer, for rules that do not say so themselves. Default: `'local'`. */
+  onStoreFailure?: FailurePolicy
+  /** Is told of rules that `update` refuses; of the store, the store's own observer is. */
+  observer?: Observer
 }
 
 /**

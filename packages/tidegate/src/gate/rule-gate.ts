@@ -30,12 +30,12 @@ import { type Check, isSyncStore, type Mode, type Store, syncUnsupported } from 
 import type { Gate } from './gate-methods.ts'
 import { type Applied, allFigures, type Counted } from './request-rules.ts'
 import type { RuleChanges } from './rule-changes.ts'
-import { type Placement, RuleSet } from './rule-set.ts'
+import { type CommonRules, type RuleSet, renewedRules } from './rule-set.ts'
 
 /** The gate of a set of rules, which `update` replaces. */
 export class RuleGate implements Gate {
   #set: RuleSet
-  readonly #placement: Placement
+  readonly #common: CommonRules
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
@@ -43,9 +43,9 @@ export class RuleGate implements Gate {
   readonly #skipped = new Map<string, number>()
   #closed = false
 
-  constructor(set: RuleSet, placement: Placement, store: Store, ownsStore: boolean, lines: WaitingLines) {
+  constructor(set: RuleSet, common: CommonRules, store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.#set = set
-    this.#placement = placement
+    this.#common = common
     this.#store = store
     this.#ownsStore = ownsStore
     this.#lines = lines
@@ -61,7 +61,7 @@ export class RuleGate implements Gate {
 
   update(rules: readonly RuleOptions[]): RuleChanges {
     if (this.#closed) throw closedError()
-    const [before, after] = [this.#set, new RuleSet(rules, this.#placement)]
+    const [before, after] = [this.#set, renewedRules(rules, this.#common)]
     const changes = after.changesSince(before)
     this.#set = after
     for (const name of changes.removed) this.#skipped.delete(name)
@@ -228,7 +228,8 @@ export class RuleGate implements Gate {
     const [first] = counted
     if (first === undefined && uncounted.length === 0) return decideByNone(this.#store.clock(), version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
-    const context = { version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
+    const source = first === undefined ? 'store' : (this.#store.sourceOf?.(first) ?? 'store')
+    const context = { version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict', source }
     if (isPlain)
       return counted.length === 1 ? decideByOne(first as RuleDecision, context) : decideByAll(counted, context)
     const rules = checks.map(({ rule }) => rule)

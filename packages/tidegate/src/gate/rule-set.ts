@@ -1,16 +1,32 @@
 import type { Descriptor } from '../descriptor.ts'
+import type { FailurePolicy } from '../failure-policy.ts'
+import { notify, type Observer } from '../observer.ts'
 import { compileRules, type Rule, type RuleOptions } from '../rule.ts'
 import { versionOf } from '../rule-version.ts'
 import { bySlot, ensureStrict } from '../slots.ts'
 import { type Applied, type Counted, RequestRules } from './request-rules.ts'
 import { changesBetween, type RuleChanges, snapshot, type Written } from './rule-changes.ts'
 
-/** Where the keys of the rules of a gate lie; the same for all the rules that it ever has. */
-export interface Placement {
+/** What holds for all the rules that a gate ever has: where their keys lie, and what they do if they do not say so. */
+export interface CommonRules {
   /** The dimension that alone decides the slot, if there is one. */
   readonly slot: unknown
   /** True where rules that can lie in two slots are refused. */
   readonly isStrict: boolean
+  /** What a rule does while the store does not answer. */
+  readonly onStoreFailure: FailurePolicy
+  /** Is told of rules that are refused. */
+  readonly observer: Observer
+}
+
+/** Rules that are to take the place of others. @throws TidegateError as `createGate`; the observer is told */
+export function renewedRules(options: readonly RuleOptions[], common: CommonRules): RuleSet {
+  try {
+    return new RuleSet(options, common)
+  } catch (error) {
+    notify(common.observer, 'configRefusal', { source: 'update', error })
+    throw error
+  }
 }
 
 /** The rules of a gate at one time. A request is decided by one such set from its beginning to its end. */
@@ -21,8 +37,8 @@ export class RuleSet {
   readonly #met: RequestRules
 
   /** @throws TidegateError as `createGate`, whatever is wrong with the rules */
-  constructor(options: readonly RuleOptions[], { slot, isStrict }: Placement) {
-    this.rules = bySlot(compileRules(options), slot)
+  constructor(options: readonly RuleOptions[], { slot, isStrict, onStoreFailure }: CommonRules) {
+    this.rules = bySlot(compileRules(options, 'rules', onStoreFailure), slot)
     if (isStrict) ensureStrict(this.rules)
     this.version = versionOf(this.rules)
     // The caller may go on writing in what it gave, and hand it in again.

@@ -100,7 +100,7 @@ test('asked again, a request is the same: its id, and each of its checks', async
   // What a rule in shadow has not admitted, it has not been charged.
   await question.giveBack(decideByAll([figures(50), figures(50, 'over_limit', 'log')], CONTEXT))
   expect(refunds).toEqual([
-    [window, 'u', 3, { at: 0, id: undefined, usedBefore: expect.any(Number) }],
-    [log, 'u', 3, { at: 7, id: 'order-17', usedBefore: expect.any(Number) }],
+    [window, 'u', 3, { at: 0, id: undefined, usedBefore: expect.any(Number), source: 'store' }],
+    [log, 'u', 3, { at: 7, id: 'order-17', usedBefore: expect.any(Number), source: 'store' }],
   ])
 })

@@ -45,7 +45,7 @@ export function questionOf(
         const { rule, key, cost, id } = check
         const figures = figuresOf(check, admission)
         const of = figures && admissionBy(figures, cost, id)
-        if (of !== undefined) await store.refund(rule, key, cost, of)
+        if (of !== undefined) await store.refund(rule, key, cost, { ...of, source: admission.source })
       })
       // A refund that fails leaves its charge until the window has passed: there is nobody left to tell.
       await Promise.allSettled(refunds)

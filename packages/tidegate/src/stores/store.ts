@@ -1,9 +1,10 @@
 import type { Admission, Entry } from '../admission.ts'
 import type { Clock } from '../clock.ts'
-import type { Atomicity, RuleDecision } from '../decision.ts'
+import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
 import type { Settlement } from '../reservation.ts'
+import type { StoreHealth } from '../resilience/store-health.ts'
 import type { Rule } from '../rule.ts'
 
 /** One limit that a request has to pass. */
@@ -41,15 +42,24 @@ export interface Store {
   atomicity?(checks: readonly Check[]): Atomicity
   /**
    * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
+   * @param until ms of the monotonic clock (`performance.now()`): nobody waits for an answer after that, and what has not been
+   * done by then is not to be done. Default: for ever
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
-  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
+  decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]>
+  /** Where figures that `decide` gave were made. Without it: in the store. */
+  sourceOf?(figures: RuleDecision): Source
+  /**
+   * Says that an instance lives for so many ms more; with 0, that it leaves. Resolves to how many live. Without it a store
+   * cannot tell how many share its limits.
+   */
+  heartbeat?(instance: string, lifeMs: number): Promise<number>
   /**
    * Decides as `decide`, and where the request is admitted remembers for so many ms from now, by key and id, what each
    * check has charged. A check whose reservation is live already is admitted, unless blocked, and charged nothing; of
    * `concurrency`, one whose lease is live, which is renewed.
    */
-  reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]>
+  reserve(checks: readonly Reserve[], expiresInMs: number, until?: number): Promise<RuleDecision[]>
   /**
    * Ends a reservation, with this cost in the place of what was reserved: the difference is given back as a refund of
    * that admission, or charged now, past the limit too. A lease of `concurrency` costs as much from now on, and with 0
@@ -72,6 +82,8 @@ export interface Store {
   unblock(rule: Rule, key: Key): Promise<boolean>
   /** Forgets one key, exactly that, its block and its reservations with it. */
   reset(rule: Rule, key: Key): Promise<void>
+  /** What the store says of itself, to be warned of. */
+  inspect?(): Promise<StoreHealth>
   /** Asks the store whether it is there. Rejects if not. */
   ping(): Promise<void>
   /** Releases what the store itself has opened; a client handed in stays open. */

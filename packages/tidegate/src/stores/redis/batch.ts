@@ -13,6 +13,8 @@ export interface Pending {
   /** The Redis key of each check. */
   readonly keys: readonly string[]
   readonly mode: ScriptMode
+  /** When nobody waits for the answer any more, by the monotonic clock; infinite for never. */
+  readonly until: number
   readonly resolve: (figures: RuleDecision[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -29,7 +31,7 @@ const FIRST_QUOTA = 3
 
 /**
  * The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean.
- * @param now the time to decide at, or '' for the server's own
+ * @param now the time to decide at, as scripts/clock.lua reads it
  * @param around about that time, ms since the epoch
  * @param beside behind the names of keys that are named as well, after all the others; none by default
  */

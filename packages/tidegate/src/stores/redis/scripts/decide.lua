@@ -2,7 +2,7 @@
   Decides a batch of requests, one after the other, each all-or-nothing over its checks.
 
   KEYS     one key for each check
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quotas; then the quotas, read when a check first asks for one:
            algorithm, limit, penalty ('' or 'forget,block,block,...', ms), span (ms), and what the algorithm needs besides
   then     for each check an operation, 64 * index of its quota in ARGV + 32 * shadow + 16 * has_id + 8 * has_cost

@@ -2,7 +2,7 @@
   Gives back up to `cost` of what one key has admitted.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quota, and these, as in decide.lua
   then     cost; whose: 'oldest', or 'one' and then its time ('' where it is known by its id alone), its id or '', and how
            much was used before it, at least

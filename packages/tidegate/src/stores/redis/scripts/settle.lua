@@ -3,7 +3,7 @@
   back, of that admission; what was too little is charged now, past the limit too. See reserve.lua for what is stored.
 
   KEYS[1]  the key, and behind it the name of its reservations
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quota, and these, as in decide.lua
   then     the id of the reservation; the actual cost; or 0, and what is given back of a reservation whose request was
            refused elsewhere, whatever has become of it since: its time, its cost, and how much was used before it, at least
