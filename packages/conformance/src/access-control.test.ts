@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { createLimiter, type LimiterOptions } from 'tidegate'
+import { createLimiter, type LimiterOptions, type WarningEvent } from 'tidegate'
 import { type RedisClient, redisStore, requiredCommands } from 'tidegate/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashSlot } from '../../tidegate/src/stores/redis/hash-slot.ts'
@@ -135,6 +135,20 @@ for (const [part, start] of [['redis-server', startRedis] as const, ['valkey-ser
         const limiter = createLimiter({ name: 'other', limit: 5, window: '1h', store })
         const failure = { code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(/NOPERM.*key/i) }
         await expect(limiter.limit('k')).rejects.toMatchObject(failure)
+      })
+    })
+
+    // The kind of fault: requests are decided without Redis, for ever, and nothing shows it.
+    test('a guarded store warns of a user who may not do what it needs, once', async () => {
+      await allow(admin, ['+ping', '+info', '+time'])
+      await using(await ioredis.single(server.port, { user }), async (client) => {
+        const warnings: WarningEvent[] = []
+        const observer = { warning: (warning: WarningEvent) => void warnings.push(warning) }
+        const store = redisStore(client, { deadlineMs: 5000, observer })
+        const limiter = createLimiter({ name: 'refused', limit: 5, window: '1h', store })
+        for (let i = 0; i < 3; i++) expect(await limiter.limit('k')).toMatchObject({ allowed: true, source: 'local' })
+        const refusals = warnings.filter(({ code }) => code === 'TIDEGATE_STORE_REFUSES')
+        expect(refusals).toEqual([{ code: 'TIDEGATE_STORE_REFUSES', message: expect.stringContaining('NOPERM') }])
       })
     })
   })

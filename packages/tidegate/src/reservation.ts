@@ -60,7 +60,9 @@ const DEFAULT_EXPIRES_IN = '10m'
 export function reservationOf(options: ReserveOptions): ReservationRequest {
   const { cost, id, expiresIn = DEFAULT_EXPIRES_IN } = checkFields(options, 'options', ['cost', 'id', 'expiresIn'])
   // A cost of 0 never writes: it could not be remembered, and nothing could refuse it.
-  if (cost === 0) throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 1 to 4,294,967,295', cost)
+  if (cost === 0 || cost === undefined) {
+    throw invalid('ERR_INVALID_COST', 'cost', 'a whole number from 1 to 4,294,967,295', cost)
+  }
   return {
     cost: checkCost(cost),
     id: requestIdOf(id === undefined ? undefined : { id: id as string }),

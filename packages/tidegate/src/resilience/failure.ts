@@ -30,3 +30,10 @@ export function isAnswered(error: unknown): boolean {
     (error instanceof TidegateError && / was not decided: |: it was not sent$/.test(error.message))
   )
 }
+
+/** True where the store is there and lets this client do nothing: a wrong password, or an ACL that lacks something. */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof Error && /\b(?:NOPERM|NOAUTH|WRONGPASS)\b|ACL failure|can't run this command/.test(error.message)
+  )
+}

@@ -7,9 +7,10 @@ import { checkFields } from '../options.ts'
 import { type Settlement, UNSETTLED } from '../reservation.ts'
 import type { Rule } from '../rule.ts'
 import { type Check, checkStore, type Mode, passesAll, type Reserve, type Store } from '../stores/store.ts'
+import type { Warn } from '../warning.ts'
 import { Breaker, type Permit } from './breaker.ts'
 import { Deadlines } from './deadlines.ts'
-import { causeOf, isAnswered, noAnswer, notAsked } from './failure.ts'
+import { causeOf, isAnswered, isRefusal, noAnswer, notAsked } from './failure.ts'
 import { Fallback } from './fallback.ts'
 import { type GuardOptions, type GuardSettings, guardFields, guardSettings } from './guard-options.ts'
 import type { Decide, Place } from './guard-questions.ts'
@@ -45,11 +46,13 @@ class StoreGuard implements GuardedStore {
   readonly #operations: TimeLimit
   readonly #membership: Membership
   readonly #watch: StoreWatch
+  readonly #warn: Warn
   readonly #fallback: Fallback
   /** Figures that were made here. */
   readonly #local = new WeakSet<RuleDecision>()
   readonly #fallbacks = { deadline: 0, breaker: 0, error: 0, overload: 0 }
   #lateReplies = 0
+  #isRefused = false
   #isUsed = false
   #waiting = 0
 
@@ -66,10 +69,8 @@ class StoreGuard implements GuardedStore {
     this.#decisions = new Deadlines(deadlineMs, monotonicClock)
     this.#operations = new TimeLimit(Math.max(OPERATION_MS, deadlineMs))
     const { heartbeat, inspect } = store
-    this.#watch = new StoreWatch(
-      inspect && (() => this.#operations.run(() => inspect.call(store))),
-      warningsTo(observer),
-    )
+    this.#warn = warningsTo(observer)
+    this.#watch = new StoreWatch(inspect && (() => this.#operations.run(() => inspect.call(store))), this.#warn)
     const beat =
       heartbeat && ((name: string, lifeMs: number) => this.#operations.run(() => heartbeat.call(store, name, lifeMs)))
     this.#membership = new Membership(instances, beat)
@@ -210,12 +211,14 @@ class StoreGuard implements GuardedStore {
       const answered = (figures: RuleDecision[]) => {
         if (!isInTime()) return this.#countLate(deadline.at)
         this.#breaker.succeed(permit)
+        this.#isRefused = false
         resolve(figures)
       }
       const failed = (error: unknown) => {
         if (!isInTime()) return
         if (isAnswered(error)) this.#breaker.succeed(permit)
         else this.#breaker.fail(permit)
+        if (isRefusal(error)) this.#warnOfRefusal(error as Error)
         const cause = causeOf(error)
         if (cause === undefined) reject(error)
         else fallBack(cause, error)
@@ -226,6 +229,14 @@ class StoreGuard implements GuardedStore {
         failed(error)
       }
     })
+  }
+
+  /** Nothing but a warning shows it: requests are decided all the same. Once, until the store decides again. */
+  #warnOfRefusal({ message }: Error): void {
+    if (this.#isRefused) return
+    this.#isRefused = true
+    const what = 'the store lets this client do nothing, and each rule decides by its onStoreFailure instead'
+    this.#warn({ code: 'TIDEGATE_STORE_REFUSES', message: `${what}: ${message}` })
   }
 
   /** With the first decision: a store that nobody asks needs no looking after. */
