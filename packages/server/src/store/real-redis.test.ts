@@ -205,7 +205,7 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     expect(
       withoutFallbacks(log)
         .filter(({ level }) => level === 40)
-        .map(({ kind }) => kind),
-    ).toEqual(['NOPERM', 'timeout'])
+        .map(({ kind, code }) => kind ?? code),
+    ).toEqual(['NOPERM', 'TIDEGATE_STORE_REFUSES', 'timeout'])
   })
 })

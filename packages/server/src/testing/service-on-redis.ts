@@ -9,7 +9,7 @@ export const rules = [{ name: 'per-user', key: ['user'], limit: 2, window: '1m',
 const PATIENT = { deadlineMs: 5000, instances: 1, breaker: { failures: 1_000_000, minimum: 1_000_000 } }
 
 /** What the store has logged, parsed. */
-export type StoreLog = { level: number; msg: string; reason?: string; kind?: string }[]
+export type StoreLog = { level: number; msg: string; reason?: string; kind?: string; code?: string }[]
 
 /** A service whose counts are in the Redis at a port. */
 export async function serviceOnRedis(
