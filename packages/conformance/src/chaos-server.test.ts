@@ -122,17 +122,19 @@ describe.skipIf(skipped)(`chaos of the server ${skipped ? howToInstall('redis-se
       window: '1h',
       store: redisStore(one.client, { guarded: false }),
     })
-    let evicted = 0
-    for (let i = 0; evicted === 0; i += 1000) {
-      await Promise.all(Array.from({ length: 1000 }, (_, j) => bare.limit(`key-${i + j}-${'x'.repeat(100)}`)))
+    const keysFrom = (first: number) => Array.from({ length: 1000 }, (_, i) => `key-${first + i}-${'x'.repeat(100)}`)
+    let [evicted, flooded] = [0, 0]
+    while (evicted === 0) {
+      await Promise.all(keysFrom(flooded).map((key) => bare.limit(key)))
+      flooded += 1000
       evicted = Number(/evicted_keys:(\d+)/.exec(await one.admin.info('stats'))?.[1])
     }
-    // Some first key has been forgotten, and its limit is open again.
-    const reopened = []
-    for (let i = 0; i < 200 && reopened.length === 0; i++) {
-      const answer = await bare.peek(`key-${i}-${'x'.repeat(100)}`)
-      if (answer.allowed) reopened.push(i)
+    // Some keys have been forgotten, whichever they are, and their limits are open again.
+    let reopened = 0
+    for (let first = 0; first < flooded && reopened === 0; first += 1000) {
+      const answers = await Promise.all(keysFrom(first).map((key) => bare.peek(key)))
+      reopened = answers.filter(({ allowed }) => allowed).length
     }
-    expect(reopened.length).toBe(1)
+    expect(reopened).toBeGreaterThan(0)
   })
 })
