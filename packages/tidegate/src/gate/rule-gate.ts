@@ -10,14 +10,14 @@ import {
 } from '../decision.ts'
 import type { Descriptor } from '../descriptor.ts'
 import type { Duration } from '../duration.ts'
-import { invalid, memberOf, TidegateError } from '../errors.ts'
+import { invalid, TidegateError } from '../errors.ts'
 import { type AcquireOptions, acquireOf } from '../local/acquire.ts'
 import { countersOf, type Question, questionOf } from '../local/question.ts'
 import type { WaitingLines } from '../local/waiting-lines.ts'
 import { checkFields } from '../options.ts'
 import { type FOREVER, parseBlock } from '../penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from '../refund.ts'
-import { checkId, costIn, costOf, type RequestOptions, requestIdOf } from '../request.ts'
+import { checkId, costOf, type RequestOptions, requestIdOf } from '../request.ts'
 import {
   actualCostOf,
   type GateSettlement,
@@ -28,6 +28,7 @@ import {
 import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from '../rule.ts'
 import { type Check, isSyncStore, type Mode, type Store, syncUnsupported } from '../stores/store.ts'
 import type { Gate } from './gate-methods.ts'
+import { ownCost, reservable } from './own-cost.ts'
 import { type Applied, allFigures, type Counted } from './request-rules.ts'
 import type { RuleChanges } from './rule-changes.ts'
 import { type CommonRules, type RuleSet, renewedRules } from './rule-set.ts'
@@ -273,19 +274,6 @@ export class RuleGate implements Gate {
     if (this.#closed) throw closedError()
     return this.#set.counters(descriptor)
   }
-}
-
-/** The cost that a rule takes from the request, where it does and the request has it. */
-function ownCost({ cost }: Rule, descriptor: Descriptor): number | undefined {
-  return cost === undefined ? undefined : costIn(descriptor, cost)
-}
-
-/** A cost of 0 never writes: it could not be remembered. @throws TidegateError `ERR_INVALID_COST` */
-function reservable(rule: Rule, descriptor: Descriptor, requested: number): number {
-  const cost = ownCost(rule, descriptor) ?? requested
-  if (cost > 0) return cost
-  const expected = 'a decimal whole number from 1 to 4,294,967,295, because it is the cost of a reservation'
-  throw invalid('ERR_INVALID_COST', memberOf('descriptor', rule.cost ?? 'cost'), expected, '0')
 }
 
 function closedError(): TidegateError {
