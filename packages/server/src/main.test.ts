@@ -1,61 +1,21 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { serviceErrorCodes, statusOfCode } from './errors.ts'
 import { withoutPadding } from './testing/markdown-table.ts'
+import { main, Workplace } from './testing/program.ts'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'tidegate-main-'))
-const started: ChildProcessWithoutNullStreams[] = []
-afterAll(() => {
-  for (const child of started) if (child.exitCode === null) child.kill('SIGKILL')
-  rmSync(folder, { recursive: true })
-})
+const workplace = new Workplace()
+afterAll(() => workplace.close())
+const finished = workplace.finished.bind(workplace)
+const serving = workplace.serving.bind(workplace)
+const file = workplace.file.bind(workplace)
 
 /** How many ask at the same time while a signal comes. */
 const CLIENTS = 20
-
-interface Program {
-  child: ChildProcessWithoutNullStreams
-  output: () => { stdout: string; stderr: string }
-  code: Promise<number | null>
-}
-
-function run(...args: string[]): Program {
-  const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { PATH: process.env['PATH'] } })
-  started.push(child)
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)))
-  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)))
-  return { child, output: () => output, code: once(child, 'close').then(([code]) => code as number | null) }
-}
-
-async function finished(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const { code, output } = run(...args)
-  return { code: await code, ...output() }
-}
-
-async function serving(...args: string[]): Promise<Program & { url: string }> {
-  const program = run('serve', '--http', '0', ...args)
-  const deadline = Date.now() + 20_000
-  for (;;) {
-    const [, url] = /listening on (http:\S+)/.exec(program.output().stderr) ?? []
-    if (url !== undefined) return { ...program, url }
-    if (program.child.exitCode !== null || Date.now() > deadline) throw new Error(JSON.stringify(program.output()))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-function file(name: string, content: string): string {
-  writeFileSync(join(folder, name), content)
-  return name
-}
 
 describe('tidegate', () => {
   test('--help and --version', async () => {
@@ -67,10 +27,12 @@ describe('tidegate', () => {
   })
 
   test.each([
-    [[], 'no command: expected serve or validate'],
-    [['constructor'], 'constructor: expected serve or validate'],
+    [[], 'no command: expected serve, validate or explain'],
+    [['constructor'], 'constructor: expected serve, validate or explain'],
     [['validate'], 'validate: expected the name of one file'],
     [['validate', 'a', 'b'], 'validate: expected the name of one file'],
+    [['validate', '--strct', 'a'], 'validate: --strct: there is no such flag, expected --strict, --cluster'],
+    [['validate', '--strict=1', 'a'], 'validate: --strict takes no value'],
     [
       ['serve', '--port', '1'],
       '--port: expected one of --config, --redis, --http, --host, --trust-proxy, --log-level; there is no such flag',
@@ -103,11 +65,24 @@ describe('tidegate', () => {
     expect(await finished('serve', '--config', 'bad.yaml')).toEqual({ code: 1, stdout: '', stderr })
   })
 
+  test('validate warns of what may not be meant; with --strict that is wrong', async () => {
+    const name = file(
+      'odd.yaml',
+      'rules: [{ name: a, limit: 1, window: 1s }, { name: b, key: [user], limit: 0, window: 1s }]',
+    )
+    const warning =
+      'odd.yaml:1:75: warning: rules[1] (b) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant\n'
+    const ok = { code: 0, stdout: 'odd.yaml: ok, 2 rules, 1 warning\n', stderr: warning }
+    expect(await finished('validate', name)).toEqual(ok)
+    expect(await finished('validate', '--strict', name)).toEqual({ code: 1, stdout: '', stderr: warning })
+    const noted = await finished('validate', name, '--cluster')
+    expect(noted).toEqual({ ...ok, stderr: expect.stringMatching(/^odd\.yaml:1:75: .*\nodd\.yaml:1:60: info: .*\n$/) })
+  })
+
   test('validate reads what another program writes', async () => {
     file('piped.yaml', 'rules: [{ name: a, limit: 1, window: 1s }]')
     const script = `"$0" "$1" validate <(sleep 0.3; cat piped.yaml)`
-    const child = spawn('bash', ['-c', script, process.execPath, main], { cwd: folder })
-    started.push(child)
+    const child = spawn('bash', ['-c', script, process.execPath, main], { cwd: workplace.folder })
     let printed = ''
     child.stdout.on('data', (chunk) => (printed += String(chunk)))
     child.stderr.on('data', (chunk) => (printed += String(chunk)))
@@ -142,7 +117,7 @@ describe('tidegate serve', () => {
     expect(await (await fetch(url)).text()).toContain('order-per-tenant')
     child.kill('SIGINT')
     expect(await code).toBe(0)
-    const lines = output().stdout.trim().split('\n')
+    const lines = output.stdout.trim().split('\n')
     const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(logged).toContainEqual(expect.objectContaining({ msg: 'listening', address: url, rules: 3 }))
     expect(logged.at(-1)).toMatchObject({ msg: 'drained' })
@@ -224,8 +199,8 @@ describe('tidegate serve', () => {
     probe.close()
     const { url, output, child, code } = await serving('--redis', `redis://user:secret@127.0.0.1:${port}`)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
-    expect(output().stdout).toContain('Redis is not reachable')
-    expect(output().stdout).not.toContain('secret')
+    expect(output.stdout).toContain('Redis is not reachable')
+    expect(output.stdout).not.toContain('secret')
     child.kill('SIGTERM')
     expect(await code).toBe(0)
   })

@@ -13,7 +13,15 @@ const paths = (packed?.files ?? []).map(({ path }) => path)
 
 test('the tarball holds what the service needs to run, its licence and its readme', () => {
   const page = ['html', 'css', 'js'].map((ending) => `public/start-page.${ending}`)
-  const wanted = ['LICENSE', 'README.md', 'config/example.yaml', 'bin/tidegate.js', 'dist/main.js', ...page]
+  const wanted = [
+    'LICENSE',
+    'README.md',
+    'config/example.yaml',
+    'config/rules.schema.json',
+    'bin/tidegate.js',
+    'dist/main.js',
+    ...page,
+  ]
   expect(wanted.filter((path) => !paths.includes(path))).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { invalid } from './errors.ts'
 import type { Windows } from './quota.ts'
 
 /** Where the windows of a fixed window begin: at multiples of their length, at the first admission, or with the calendar. */
-const ALIGNMENTS = ['epoch', 'first-hit', ...CALENDAR_UNITS] as const
+export const ALIGNMENTS = ['epoch', 'first-hit', ...CALENDAR_UNITS] as const
 export type Alignment = (typeof ALIGNMENTS)[number]
 
 /** How the windows of a fixed window lie in time. */

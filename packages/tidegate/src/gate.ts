@@ -13,15 +13,16 @@ import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import type { Key } from './key.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
-import { countersOf, questionOf } from './local/question.ts'
+import { countersOf, type Question, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
-import { RuleIndex } from './matching/rule-index.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
-import { compileRules, ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions, versionOf } from './rule.ts'
-import { bySlot, checkAtomicity, ensureStrict } from './slots.ts'
+import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from './rule.ts'
+import type { RuleChanges } from './rule-changes.ts'
+import { type Placement, RuleSet } from './rule-set.ts'
+import { checkAtomicity } from './slots.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
@@ -43,10 +44,25 @@ export interface GateOptions extends WaitingOptions {
 
 /** Many rules over one request: all that match are decided in one atomic step, all-or-nothing. */
 export interface Gate {
-  /** The rules, checked. */
+  /** The rules as they are now, checked. */
   readonly rules: readonly Rule[]
-  /** A fingerprint of the rules, the same wherever they are loaded. */
+  /** A fingerprint of the rules as they are now, the same wherever they are loaded. */
   readonly version: string
+  /**
+   * Replaces all rules, or none: where anything is wrong with the new ones, those that are there stay. What has been begun
+   * is decided by the rules it began with; who waits in `acquire` asks again by the new ones, in the order of arrival.
+   * Counts are kept by name: a changed limit applies to them at once, a changed algorithm, window, resolution or key
+   * begins anew.
+   * @returns what has changed
+   * @throws TidegateError as `createGate`, and `ERR_CLOSED`
+   */
+  update(rules: RuleOptions[]): RuleChanges
+  /**
+   * Tells what each later `update` has changed, once it has; nothing where it has changed nothing. What the listener
+   * throws is an unhandled rejection, and no failure of the update.
+   * @returns a function that ends this
+   */
+  onUpdate(listener: (changes: RuleChanges) => void): () => void
   /**
    * Decides one request by every rule that matches it; charges all of them or none.
    * @throws TidegateError (rejects) `ERR_INVALID_DESCRIPTOR`, `ERR_INVALID_KEY`, `ERR_INVALID_COST`, `ERR_STORE_…`, `ERR_STATE_…`, `ERR_CLOSED`
@@ -90,7 +106,7 @@ export interface Gate {
   unblock(descriptor: Descriptor, options?: { rule?: string }): Promise<boolean>
   /** Forgets the keys of this request in every rule that matches it; each by itself, so that one can fail alone. */
   reset(descriptor: Descriptor): Promise<void>
-  /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing. */
+  /** How many requests passed each rule by (peeks aside) because a dimension of its key was missing; of rules that are there. */
   skipped(): ReadonlyMap<string, number>
   /** Further calls are errors, and so are those that wait. Closes the store if the gate made it. */
   close(): Promise<void>
@@ -102,30 +118,57 @@ export interface Gate {
  */
 export function createGate(options: GateOptions): Gate {
   checkFields(options, 'options', ['rules', 'store', 'slot', 'atomicity', 'maxWaiting'])
-  const rules = bySlot(compileRules(options.rules), options.slot)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
-  if (checkAtomicity(options.atomicity) === 'strict' && store.cluster === true) ensureStrict(rules)
+  const isStrict = checkAtomicity(options.atomicity) === 'strict' && store.cluster === true
+  const placement = { slot: options.slot, isStrict }
   const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
-  return new RuleGate(rules, store, options.store === undefined, lines)
+  return new RuleGate(new RuleSet(options.rules, placement), placement, store, options.store === undefined, lines)
 }
 
 class RuleGate implements Gate {
-  readonly rules: readonly Rule[]
-  readonly version: string
-  readonly #index: RuleIndex<Rule>
+  #set: RuleSet
+  readonly #placement: Placement
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
+  readonly #listeners = new Set<(changes: RuleChanges) => void>()
   readonly #skipped = new Map<string, number>()
   #closed = false
 
-  constructor(rules: readonly Rule[], store: Store, ownsStore: boolean, lines: WaitingLines) {
-    this.rules = rules
-    this.version = versionOf(rules)
-    this.#index = new RuleIndex(rules)
+  constructor(set: RuleSet, placement: Placement, store: Store, ownsStore: boolean, lines: WaitingLines) {
+    this.#set = set
+    this.#placement = placement
     this.#store = store
     this.#ownsStore = ownsStore
     this.#lines = lines
+  }
+
+  get rules(): readonly Rule[] {
+    return this.#set.rules
+  }
+
+  get version(): string {
+    return this.#set.version
+  }
+
+  update(rules: RuleOptions[]): RuleChanges {
+    if (this.#closed) throw closedError()
+    const [before, after] = [this.#set, new RuleSet(rules, this.#placement)]
+    const changes = after.changesSince(before)
+    this.#set = after
+    for (const name of changes.removed) this.#skipped.delete(name)
+    const { added, removed, changed, version } = changes
+    if (version === before.version && added.length + removed.length + changed.length === 0) return changes
+    this.#lines.renew()
+    for (const listener of this.#listeners) void Promise.resolve().then(() => listener(changes))
+    return changes
+  }
+
+  onUpdate(listener: (changes: RuleChanges) => void): () => void {
+    // The same function may listen twice, and each of the two ends by itself.
+    const own = (changes: RuleChanges) => listener(changes)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
   }
 
   async limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -139,9 +182,17 @@ class RuleGate implements Gate {
   async acquire(descriptor: Descriptor, options?: AcquireOptions): Promise<Decision> {
     const { request, patience } = acquireOf(options)
     const checks = this.#checks(descriptor, request, 'consume')
-    if (checks.length === 0) return this.#answer(checks, [])
-    const question = questionOf(this.#store, checks, (figures) => this.#answer(checks, figures))
-    return this.#lines.wait(question, patience)
+    if (checks.length === 0) return this.#answer(this.#set, checks, [])
+    // As it is now, whatever becomes of the object while it waits.
+    return this.#lines.wait(this.#question({ ...descriptor }, request, checks), patience)
+  }
+
+  #question(descriptor: Descriptor, request: RequestOptions, checks: readonly Check[]): Question {
+    const set = this.#set
+    const question = questionOf(this.#store, checks, (figures) => this.#answer(set, checks, figures))
+    // It keeps the name that it has been asked under.
+    const named = question.id === null ? request : { ...request, id: question.id }
+    return { ...question, renewed: () => this.#question(descriptor, named, this.#checks(descriptor, named, 'peek')) }
   }
 
   async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
@@ -222,22 +273,24 @@ class RuleGate implements Gate {
   }
 
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
+    const set = this.#set
     const checks = this.#checks(descriptor, options, mode)
     const figures = checks.length === 0 ? [] : await this.#store.decide(checks, mode)
-    return this.#answer(checks, figures)
+    return this.#answer(set, checks, figures)
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {
     if (!isSyncStore(this.#store)) throw syncUnsupported()
     const checks = this.#checks(descriptor, options, mode)
-    return this.#answer(checks, this.#store.decideSync(checks, mode))
+    return this.#answer(this.#set, checks, this.#store.decideSync(checks, mode))
   }
 
-  #answer(checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
+  /** The decision by the rules that a request began with. */
+  #answer({ version }: RuleSet, checks: readonly Check[], figures: readonly RuleDecision[]): Decision {
     const [first] = figures
-    if (first === undefined) return decideByNone(this.#store.clock(), this.version)
+    if (first === undefined) return decideByNone(this.#store.clock(), version)
     const id = checks.find((check) => check.id !== undefined)?.id ?? null
-    const context = { version: this.version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
+    const context = { version, id, atomicity: this.#store.atomicity?.(checks) ?? 'strict' }
     return figures.length === 1 ? decideByOne(first, context) : decideByAll(figures, context)
   }
 
@@ -273,7 +326,7 @@ class RuleGate implements Gate {
     if (this.#closed) throw closedError()
     checkDescriptor(descriptor)
     const matching: Counter[] = []
-    for (const rule of this.#index.matching(descriptor)) {
+    for (const rule of this.#set.matching(descriptor)) {
       const key = keyOf(rule, descriptor)
       if (key !== undefined) matching.push({ rule, key })
       else if (mode === 'consume') this.#skipped.set(rule.name, (this.#skipped.get(rule.name) ?? 0) + 1)

@@ -5,6 +5,7 @@ export type { Atomicity, Decision, Reason, RuleDecision, Source } from './decisi
 export type { Descriptor } from './descriptor.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
+export { type Explanation, explain } from './explain.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
 export type { AlgorithmName, AlgorithmSpelling, LimitOptions } from './limit.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
@@ -14,6 +15,7 @@ export type { PenaltyOptions } from './penalty.ts'
 export type { RefundOptions } from './refund.ts'
 export type { RequestOptions } from './request.ts'
 export type { Rule, RuleOptions } from './rule.ts'
+export type { RuleChange, RuleChanges } from './rule-changes.ts'
 export {
   type MemoryStore,
   type MemoryStoreOptions,

@@ -19,8 +19,8 @@ export const ALGORITHMS = [
 export type AlgorithmName = (typeof ALGORITHMS)[number]
 
 /** What a rule can write: `gcra` is the token bucket in the words of redis-cell and redis_rate. */
-const SPELLINGS = [...ALGORITHMS, 'gcra'] as const
-export type AlgorithmSpelling = (typeof SPELLINGS)[number]
+export const ALGORITHM_SPELLINGS = [...ALGORITHMS, 'gcra'] as const
+export type AlgorithmSpelling = (typeof ALGORITHM_SPELLINGS)[number]
 
 /** What is admitted, and in how long. */
 export interface LimitOptions extends AlignmentOptions {
@@ -125,9 +125,9 @@ const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => Comp
 function spelling({ fields, prefix }: Source): AlgorithmSpelling {
   const value = fields['algorithm']
   if (value === undefined) return 'sliding-window'
-  const found = SPELLINGS.find((one) => one === value)
+  const found = ALGORITHM_SPELLINGS.find((one) => one === value)
   if (found !== undefined) return found
-  throw invalid('ERR_INVALID_OPTION', `${prefix}algorithm`, `one of ${SPELLINGS.join(', ')}`, value)
+  throw invalid('ERR_INVALID_OPTION', `${prefix}algorithm`, `one of ${ALGORITHM_SPELLINGS.join(', ')}`, value)
 }
 
 function slidingWindow(limit: number, { fields, prefix }: Source): CompiledLimit {

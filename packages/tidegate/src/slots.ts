@@ -26,22 +26,38 @@ export function bySlot(rules: readonly Rule[], slot: unknown): Rule[] {
   throw invalid('ERR_INVALID_OPTION', 'slot', 'a dimension that is in the key of a rule', slot)
 }
 
+/** Two rules that one request can match and whose keys need not lie in one slot of a cluster, by their places. */
+export interface ApartRules {
+  readonly first: number
+  readonly second: number
+}
+
+/** For each rule that cannot always be decided in one step with all before it, the first of those. */
+export function apartInCluster(rules: readonly Rule[]): ApartRules[] {
+  return rules.flatMap((rule, second) => {
+    const first = rules.findIndex((earlier, i) => i < second && isApart(earlier, rule))
+    return first < 0 ? [] : [{ first, second }]
+  })
+}
+
 /**
- * Refuses rules that a cluster cannot decide in one step: two that one request can match, whose keys
- * need not lie in one slot.
+ * Refuses rules that a cluster cannot decide in one step.
  * @throws TidegateError `ERR_INVALID_OPTION`
  */
 export function ensureStrict(rules: readonly Rule[]): void {
-  for (const [i, second] of rules.entries()) {
-    const first = rules.slice(0, i).find((rule) => canMeetBoth(rule.match, second.match) && !shareSlots(rule, second))
-    if (first === undefined) continue
-    const field = `rules[${i}].key`
-    const expected =
-      "the same dimensions as every rule that can match together with it, or the gate's slot dimension in both: " +
-      "with atomicity 'strict' their keys must lie in one slot of the cluster"
-    const message = `${field}: expected ${expected}; ${second.name} and ${first.name} can lie in two`
-    throw new TidegateError('ERR_INVALID_OPTION', message, { field, expected })
-  }
+  const [apart] = apartInCluster(rules)
+  if (apart === undefined) return
+  const [first, second] = [rules[apart.first], rules[apart.second]] as [Rule, Rule]
+  const field = `rules[${apart.second}].key`
+  const expected =
+    "the same dimensions as every rule that can match together with it, or the gate's slot dimension in both: " +
+    "with atomicity 'strict' their keys must lie in one slot of the cluster"
+  const message = `${field}: expected ${expected}; ${second.name} and ${first.name} can lie in two`
+  throw new TidegateError('ERR_INVALID_OPTION', message, { field, expected })
+}
+
+function isApart(first: Rule, second: Rule): boolean {
+  return canMeetBoth(first.match, second.match) && !shareSlots(first, second)
 }
 
 function shareSlots(first: Rule, second: Rule): boolean {

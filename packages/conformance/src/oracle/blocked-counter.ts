@@ -5,13 +5,19 @@ import type { Counter, Verdict } from './counter.ts'
 /** A counter whose key can be blocked, by hand or as a penalty of its rule. */
 export class BlockedCounter implements Counter {
   readonly #counter: Counter
-  readonly #rule: RuleOptions
+  #rule: RuleOptions
   #block: { from: number; until: number } | undefined
   #penalties = { count: 0, remembered: 0 }
 
   constructor(counter: Counter, rule: RuleOptions) {
     this.#counter = counter
     this.#rule = rule
+  }
+
+  follow(rule: RuleOptions): void {
+    if (rule === this.#rule) return
+    this.#rule = rule
+    this.#counter.follow(rule)
   }
 
   admits(cost: number, clock: number, id: string): boolean {

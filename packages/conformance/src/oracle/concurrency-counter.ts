@@ -1,15 +1,20 @@
+import type { RuleOptions } from 'tidegate'
 import type { Admission, Entry } from 'tidegate/store'
 import type { Counter, Verdict } from './counter.ts'
 
 /** All leases in a list, which is filtered by time for each question; `at` is the grant or the last renewal. */
 export class ConcurrencyCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #lifeMs: number
   #leases: readonly Entry[] = []
 
   constructor(limit: number, lifeMs: number) {
     this.#limit = limit
     this.#lifeMs = lifeMs
+  }
+
+  follow({ limit }: RuleOptions): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number, id: string): boolean {

@@ -1,4 +1,4 @@
-import type { RuleDecision } from 'tidegate'
+import type { RuleDecision, RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
 
 /** What an oracle says of one limit of a request. */
@@ -9,6 +9,8 @@ export type Verdict = Pick<RuleDecision, 'allowed' | 'used' | 'retryAfterMs' | '
  * simple to be wrong in the same way as the code. `clock` is ms since the epoch and can step back.
  */
 export interface Counter {
+  /** The rule as it is from now on: another limit, on what has been counted. */
+  follow(rule: RuleOptions): void
   /** Whether a request of this cost is admitted. */
   admits(cost: number, clock: number, id: string): boolean
   /** The figures once `charged` (the cost, or 0 where the request was refused elsewhere) has been counted; counts nothing. */

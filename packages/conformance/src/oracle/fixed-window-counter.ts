@@ -12,13 +12,17 @@ interface Admitted {
 
 /** Every admission is remembered with the window that it was made in, and counted again for each decision. */
 export class FixedWindowCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowOf: (time: number) => Span
   #admitted: readonly Admitted[] = []
 
   constructor({ limit, ...alignment }: RuleOptions) {
     this.#limit = limit
     this.#windowOf = windowsOf(alignment)
+  }
+
+  follow({ limit }: RuleOptions): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

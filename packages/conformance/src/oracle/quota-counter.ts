@@ -1,11 +1,16 @@
+import type { RuleOptions } from 'tidegate'
 import type { Counter, Verdict } from './counter.ts'
 
 /** A stock that is used up, and given back. */
 export class QuotaCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   #used = 0
 
   constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  follow({ limit }: RuleOptions): void {
     this.#limit = limit
   }
 

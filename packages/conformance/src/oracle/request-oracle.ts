@@ -4,7 +4,7 @@ import { BlockedCounter } from './blocked-counter.ts'
 import type { Verdict } from './counter.ts'
 import { counterOf } from './counter-of.ts'
 
-/** One limit of a request: the rule, and the name of its counter. */
+/** One limit of a request: the rule as it is at that step, and the name of its counter. */
 export interface OracleCheck {
   readonly rule: RuleOptions
   readonly counter: string
@@ -39,6 +39,7 @@ export class RequestOracle {
   of({ rule, counter }: OracleCheck): BlockedCounter {
     const known = this.#counters.get(counter) ?? new BlockedCounter(counterOf(rule), rule)
     this.#counters.set(counter, known)
+    known.follow(rule)
     return known
   }
 }

@@ -1,3 +1,4 @@
+import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
 import type { Counter, Verdict } from './counter.ts'
 
@@ -11,7 +12,7 @@ interface Admitted {
  * compared multiplied out, and times are found by trying.
  */
 export class SlidingCounterCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowMs: number
   #admitted: readonly Admitted[] = []
   /** The newest admission; a refund does not change when it was. */
@@ -20,6 +21,10 @@ export class SlidingCounterCounter implements Counter {
   constructor(limit: number, windowMs: number) {
     this.#limit = limit
     this.#windowMs = windowMs
+  }
+
+  follow({ limit }: RuleOptions): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

@@ -1,15 +1,20 @@
+import type { RuleOptions } from 'tidegate'
 import type { Admission, Entry } from 'tidegate/store'
 import type { Counter, Verdict } from './counter.ts'
 
 /** Every admission in a list, which is gone through anew for each question. */
 export class SlidingLogCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowMs: number
   #list: readonly Entry[] = []
 
   constructor(limit: number, windowMs: number) {
     this.#limit = limit
     this.#windowMs = windowMs
+  }
+
+  follow({ limit }: RuleOptions): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

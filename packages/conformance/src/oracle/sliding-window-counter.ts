@@ -1,3 +1,4 @@
+import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
 import type { Counter, Verdict } from './counter.ts'
 
@@ -8,7 +9,7 @@ interface Admitted {
 
 /** Every admission is remembered by itself and counted again for each decision. */
 export class SlidingWindowCounter implements Counter {
-  readonly #limit: number
+  #limit: number
   readonly #windowMs: number
   readonly #resolutionMs: number
   #admitted: readonly Admitted[] = []
@@ -17,6 +18,10 @@ export class SlidingWindowCounter implements Counter {
     this.#limit = limit
     this.#windowMs = windowMs
     this.#resolutionMs = resolutionMs
+  }
+
+  follow({ limit }: RuleOptions): void {
+    this.#limit = limit
   }
 
   admits(cost: number, clock: number): boolean {

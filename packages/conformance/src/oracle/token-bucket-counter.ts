@@ -1,3 +1,4 @@
+import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
 import type { Counter, Verdict } from './counter.ts'
 
@@ -12,7 +13,7 @@ interface Movement {
  * a token has `window` and each ms brings `refill`: no fraction is ever rounded.
  */
 export class TokenBucketCounter implements Counter {
-  readonly #capacity: number
+  #capacity: number
   readonly #refill: bigint
   readonly #window: bigint
   #movements: readonly Movement[] = []
@@ -21,6 +22,11 @@ export class TokenBucketCounter implements Counter {
     this.#capacity = capacity
     this.#refill = BigInt(refill)
     this.#window = BigInt(window)
+  }
+
+  /** Of another capacity alone: what a changed refill does to a remainder is not of the definition. */
+  follow({ limit, capacity, burst }: RuleOptions): void {
+    this.#capacity = burst ?? capacity ?? limit
   }
 
   admits(cost: number, clock: number): boolean {

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { TidegateError } from 'tidegate'
 import { ServiceError } from '../errors.ts'
 import { settingsHelp } from '../settings/describe-settings.ts'
+import type { Flags } from './arguments.ts'
+import { explain, explainFlags } from './explain.ts'
 import { serve } from './serve.ts'
-import { validate } from './validate.ts'
+import { validate, validateFlags } from './validate.ts'
 
 /** One command: its row of the help, and what it does. */
 export interface Command {
@@ -16,32 +19,56 @@ const commands: Readonly<Record<string, Command>> = {
   serve: { usage: 'serve [flags]', doc: 'Answers requests over HTTP until SIGTERM or SIGINT.', run: serve },
   validate: {
     usage: 'validate FILE',
-    doc: 'Checks a file of rules; lists what is wrong as file:line:column.',
+    doc: 'Checks a file of rules; lists what is wrong, or may not be meant, as file:line:column.',
     run: validate,
+  },
+  explain: {
+    usage: 'explain REQUEST',
+    doc: 'Says which rules count a request, and why the others do not.',
+    run: explain,
   },
 }
 
 /**
  * Runs what the command line asks for.
- * @returns the exit code: 0, or 1 where something was wrong, which then stands on stderr
+ * @returns the exit code: 0, 1 where something was wrong, which then stands on stderr, or what the command says besides
  */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) return print(help())
   if (args[0] === '--version') return print(version())
   const [name = '', ...rest] = args
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) return complain(`${name || 'no command'}: expected ${Object.keys(commands).join(' or ')}`)
+  if (command === undefined) return complain(`${name || 'no command'}: expected ${listed(Object.keys(commands))}`)
   try {
     return await command.run(rest, environment)
   } catch (error) {
-    if (error instanceof ServiceError) return complain(error.message)
+    if (error instanceof ServiceError || error instanceof TidegateError) return complain(error.message)
     throw error
   }
 }
 
 function help(): string {
-  const rows = Object.values(commands).map(({ usage, doc }) => `  tidegate ${usage.padEnd(14)}  ${doc}`)
-  return ['Usage:', ...rows, '  tidegate --help | --version', '', 'Flags of serve:', settingsHelp()].join('\n')
+  const rows = Object.values(commands).map(({ usage, doc }) => `  tidegate ${usage.padEnd(15)}  ${doc}`)
+  return [
+    'Usage:',
+    ...rows,
+    '  tidegate --help | --version',
+    '',
+    'Flags of serve:',
+    settingsHelp(),
+    '',
+    ...flagsOf('validate', validateFlags),
+    '',
+    ...flagsOf('explain', explainFlags),
+  ].join('\n')
+}
+
+function flagsOf(command: string, flags: Flags): string[] {
+  return [`Flags of ${command}:`, ...Object.values(flags).map(({ usage, doc }) => `  ${usage.padEnd(15)}  ${doc}`)]
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
 function version(): string {

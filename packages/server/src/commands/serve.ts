@@ -9,6 +9,8 @@ import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openStore } from '../store/open-store.ts'
+import { onHangup } from './hangup.ts'
+import { logWarnings, reload, type Served } from './reload.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
 
 /** Serves until a signal ends it. Logs go to stdout as JSON, words for people to stderr. */
@@ -19,25 +21,28 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     for (const problem of loaded.problems) process.stderr.write(`${formatProblem(settings.config, problem)}\n`)
     return 1
   }
-  const { rules, headers, denyStatus } = loaded.config
+  const { rules, ...forwardAuth } = loaded.config
   const logger = pino({ name: 'tidegate', level: settings.logLevel })
   const signal = shutdownSignal()
+  const hangup = onHangup()
   const lifecycle: Lifecycle = { phase: 'serving' }
   const { store, close } = await openStore(settings.redis, logger)
   try {
     const gate = createGate({ rules, store })
+    const served: Served = { gate, forwardAuth }
     const service = createService({
       gate,
       store,
       isTrusted: settings.trustProxy,
-      headers,
-      denyStatus,
+      forwardAuth: () => served.forwardAuth,
       logger,
       lifecycle,
     })
     const address = await listen(service, settings.host, settings.http)
     logger.info({ address, config: settings.config, rules: rules.length, version: gate.version }, 'listening')
     process.stderr.write(`tidegate: listening on ${address}\n`)
+    logWarnings(settings.config, loaded, logger)
+    hangup.tell(() => reload({ file: settings.config, served, lifecycle, logger }))
     logger.info({ signal: await signal }, 'draining')
     await drain(service, lifecycle)
     await gate.close()

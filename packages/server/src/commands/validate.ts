@@ -1,19 +1,44 @@
+import { clusterNotes, warningsOf } from '../config/find-warnings.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
-import { ServiceError } from '../errors.ts'
+import { formatWarning } from '../config/warning.ts'
+import { type Flags, readArguments, refusal } from './arguments.ts'
 
-/** Checks a file of rules. */
+export const validateFlags = {
+  strict: { type: 'boolean', usage: '--strict', doc: 'Warnings are errors: the exit code is 1.' },
+  cluster: {
+    type: 'boolean',
+    usage: '--cluster',
+    doc: 'Also says which rules a Redis Cluster decides in more than one step.',
+  },
+} as const satisfies Flags
+
+/**
+ * Checks a file of rules, and warns of what it may not mean.
+ * @returns the exit code: 1 where something is wrong, or with `--strict` where there is a warning
+ */
 export function validate(args: string[]): number {
-  const [file, ...others] = args
-  if (file === undefined || file.startsWith('-') || others.length > 0) {
-    throw new ServiceError('ERR_INVALID_SETTING', 'validate: expected the name of one file')
-  }
+  const { positionals, flags } = readArguments('validate', args, validateFlags)
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0) throw refusal('validate', 'expected the name of one file')
   const loaded = loadConfig(file)
   if ('problems' in loaded) {
     for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`)
     return 1
   }
-  const { length } = loaded.config.rules
-  process.stdout.write(`${file}: ok, ${length} ${length === 1 ? 'rule' : 'rules'}\n`)
+  const { config, document } = loaded
+  const warnings = warningsOf(config, document)
+  const notes = flags.has('cluster') ? clusterNotes(config, document) : []
+  for (const warning of [...warnings, ...notes]) process.stderr.write(`${formatWarning(file, warning)}\n`)
+  if (flags.has('strict') && warnings.length > 0) return 1
+  const counts = [
+    counted(config.rules.length, 'rule'),
+    ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
+  ]
+  process.stdout.write(`${file}: ok, ${counts.join(', ')}\n`)
   return 0
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

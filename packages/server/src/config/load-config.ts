@@ -15,15 +15,24 @@ export interface Config {
   readonly denyStatus: DenyStatus
 }
 
-/** Reads a configuration file; or lists everything that is wrong with it, in the order of the file. */
-export function loadConfig(file: string): { config: Config } | { problems: ConfigProblem[] } {
-  const read = readText(file)
+/** A configuration, and the file that it stands in. */
+export interface LoadedConfig {
+  readonly config: Config
+  readonly document: YamlDocument
+}
+
+/** A configuration, or everything that is wrong with its file, in the order of that. */
+type Loaded = LoadedConfig | { readonly problems: ConfigProblem[] }
+
+/** Reads a configuration file. Waits no longer than `patienceMs` for a pipe; default: 10,000. */
+export function loadConfig(file: string, patienceMs?: number): Loaded {
+  const read = readText(file, patienceMs)
   if ('problem' in read) return { problems: [read.problem] }
   return parseConfig(read.text)
 }
 
 /** The same for a text. */
-export function parseConfig(text: string): { config: Config } | { problems: ConfigProblem[] } {
+export function parseConfig(text: string): Loaded {
   const document = new YamlDocument(text)
   const read = document.read()
   if ('problems' in read) return { problems: inFileOrder(read.problems) }
@@ -36,7 +45,8 @@ export function parseConfig(text: string): { config: Config } | { problems: Conf
   if (!checked.success || problems.length > 0) return { problems: inFileOrder(problems) }
   const { forwardAuth, denyStatus = 429 } = checked.data
   // The values that have been checked are the ones that are served, not a copy of what the schema knows of them.
-  return { config: { rules: [...rules] as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus } }
+  const config = { rules: [...rules] as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus }
+  return { config, document }
 }
 
 function rulesOf(value: unknown): readonly unknown[] {

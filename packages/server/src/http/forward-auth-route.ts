@@ -7,25 +7,33 @@ import { forwardedDescriptor, type HeaderDimensions } from '../forward-auth/forw
 import { hasForwardedHeaders } from '../forward-auth/original-request.ts'
 import type { Trust } from '../settings/trust.ts'
 
-export interface ForwardAuthOptions {
-  readonly gate: Gate
-  readonly isTrusted: Trust
+/** What the configuration file says of forward auth. */
+export interface ForwardAuthConfig {
   readonly headers: HeaderDimensions
   readonly denyStatus: DenyStatus
 }
 
+export interface ForwardAuthOptions {
+  readonly gate: Gate
+  readonly isTrusted: Trust
+  /** As it is now: the file can be read again. */
+  readonly forwardAuth: () => ForwardAuthConfig
+}
+
 /** `/auth`, with any method: may the request that the gateway has before it pass? */
 export async function forwardAuthRoute(server: FastifyInstance, options: ForwardAuthOptions): Promise<void> {
-  const { gate, isTrusted, headers } = options
+  const { gate, isTrusted, forwardAuth } = options
   const warn = warnOnce(server)
   // Answered before the body is looked at, which is the client's and not meant for this service.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const denyStatus = denyStatusOf(request.query) ?? options.denyStatus
+    const { headers, denyStatus: usual } = forwardAuth()
+    const { rules } = gate
+    const denyStatus = denyStatusOf(request.query) ?? usual
     const peer = request.raw.socket.remoteAddress ?? ''
     const trusted = isTrusted(peer)
     if (!trusted && hasForwardedHeaders(request.headers)) warn(peer)
     const decision = await gate.limit(forwardedDescriptor(request.raw, trusted, isTrusted, headers))
-    const answer = reply.headers(rateLimitHeaders(decision, gate.rules)).header('tidegate-at', decision.at)
+    const answer = reply.headers(rateLimitHeaders(decision, rules)).header('tidegate-at', decision.at)
     if (decision.allowed) return answer.code(200).send()
     return answer
       .code(denyStatus)

@@ -32,10 +32,12 @@ export async function limitRoutes(server: FastifyInstance, { gate }: { gate: Gat
   acceptJson(server)
 
   server.post('/v1/limit', async (request, reply) => {
+    // Those that it is decided by, whatever comes while it is on its way.
+    const { rules } = gate
     const decision = await decide(gate, readBody(request, checkSchema))
     return reply
       .code(decision.allowed ? 200 : 429)
-      .headers(rateLimitHeaders(decision, gate.rules))
+      .headers(rateLimitHeaders(decision, rules))
       .send(decision)
   })
 

@@ -1,17 +1,16 @@
 import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
-import type { DenyStatus } from '../config/schema.ts'
-import type { HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
 import type { Trust } from '../settings/trust.ts'
 import { clientErrorAnswer } from './client-error.ts'
-import { forwardAuthRoute } from './forward-auth-route.ts'
+import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.ts'
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
+import { schemaRoute } from './schema-route.ts'
 import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
 import { answerUnknownRoutes, takeAllMethods } from './unknown-routes.ts'
@@ -21,8 +20,8 @@ export interface ServiceOptions {
   /** The store of the gate, asked whether it is there. */
   readonly store: Store
   readonly isTrusted: Trust
-  readonly headers: HeaderDimensions
-  readonly denyStatus: DenyStatus
+  /** As the configuration file says now. */
+  readonly forwardAuth: () => ForwardAuthConfig
   readonly logger: Logger
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
@@ -74,6 +73,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(refundRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
+  void server.register(schemaRoute)
   void server.register(startPageRoute, options)
   return server
 }

@@ -4,9 +4,12 @@ import type { Gate } from 'tidegate'
 /** How often it is looked whether a rule has been skipped for the first time. Milliseconds. */
 const INTERVAL_MS = 1000
 
-/** Warns of each rule that did not count a request because the request lacks a dimension; once, as long as the service runs. */
+/** Warns of each rule that did not count a request because the request lacks a dimension; once, until the rule is changed. */
 export function warnOfSkips(server: FastifyInstance, gate: Gate): void {
   const warned = new Set<string>()
+  gate.onUpdate(({ removed, changed }) => {
+    for (const name of [...removed, ...changed.map((rule) => rule.name)]) warned.delete(name)
+  })
   const look = (): void => {
     for (const rule of gate.skipped().keys()) {
       if (warned.has(rule)) continue

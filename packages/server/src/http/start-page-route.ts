@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Gate } from 'tidegate'
 import type { Rule } from 'tidegate/store'
 import { conditionText } from './condition-text.ts'
+import { durationText } from './duration-text.ts'
 
 /** `GET /`: what this is, the rules it serves, and a form to try a request. */
 export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
@@ -12,11 +13,11 @@ export async function startPageRoute(server: FastifyInstance, { gate }: { gate: 
   const template = fill(readPublic('start-page.html'), {
     style: `<style>${style}</style>`,
     script: `<script type="module">${script}</script>`,
-    version: escapeHtml(gate.version),
   })
   const page = (): string => {
     const skipped = gate.skipped()
-    return fill(template, { rules: gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0)).join('\n') })
+    const rows = gate.rules.map((rule) => ruleRow(rule, skipped.get(rule.name) ?? 0))
+    return fill(template, { version: escapeHtml(gate.version), rules: rows.join('\n') })
   }
   const headers = {
     'content-security-policy': policy(script, style),
@@ -57,18 +58,6 @@ function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipp
     `<td class="number skipped">${skipped.toLocaleString('en-US')}</td>`,
   ]
   return `<tr>${cells.join('')}</tr>`
-}
-
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-] as const
-
-function durationText(ms: number): string {
-  const [size, unit] = UNITS.find(([divisor]) => ms % divisor === 0) ?? [1, 'ms']
-  return `${(ms / size).toLocaleString('en-US')} ${unit}`
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

@@ -11,6 +11,8 @@ export interface Question {
   /** What the request is decided by: one name for each counter. */
   readonly counters: readonly string[]
   ask(mode: Mode): Promise<Decision>
+  /** The same request by the rules as they are now. Without it: they do not change. @throws TidegateError as `limit` */
+  renewed?(): Question
   /** After a refusal: how long nothing but a refund can admit the request, in ms; infinite if it never is by itself. */
   leastWaitMs(refusal: Decision): number
   /** Gives back what an admission has charged for which nobody waits any more. */
@@ -26,7 +28,7 @@ export function questionOf(
   return {
     id: checks.find((check) => check.id !== undefined)?.id ?? null,
     counters: countersOf(checks),
-    ask: async (mode) => answer(await store.decide(checks, mode)),
+    ask: async (mode) => answer(checks.length === 0 ? [] : await store.decide(checks, mode)),
     leastWaitMs: ({ rules }) => Math.max(...rules.map((figures, i) => leastWaitOf(figures, checks[i]?.rule as Rule))),
     giveBack: async ({ rules }) => {
       const refunds = checks.map(({ rule, key, cost, id }, i) => {

@@ -19,10 +19,16 @@ export interface Outcome {
   reject(reason: unknown): void
 }
 
+let arrivals = 0
+
 /** One request that waits; settled once, by an answer, an error, its deadline, its signal or the end of the line. */
 export class Waiter {
-  readonly question: Question
-  readonly #line: Line
+  /** Its place among all who have ever waited: those who came before have a lower one. */
+  readonly arrival = arrivals++
+  #question: Question
+  #line: Line
+  #asking: Promise<void> | undefined
+  #earlierRefusal: Decision | undefined
   readonly #outcome: Outcome
   readonly #timeoutMs: number
   readonly #deadline: number
@@ -31,7 +37,7 @@ export class Waiter {
   #isSettled = false
 
   constructor(question: Question, patience: Patience, line: Line, outcome: Outcome) {
-    this.question = question
+    this.#question = question
     this.#line = line
     this.#outcome = outcome
     const { timeoutMs, signal } = patience
@@ -46,6 +52,36 @@ export class Waiter {
     return this.#isSettled
   }
 
+  get question(): Question {
+    return this.#question
+  }
+
+  standsIn(line: Line): boolean {
+    return this.#line === line
+  }
+
+  /** Goes on in another line, with another question. */
+  moveTo(line: Line, question: Question): void {
+    this.#earlierRefusal = this.#line.refusal ?? this.#earlierRefusal
+    this.#line = line
+    this.#question = question
+  }
+
+  /** Resolves when what it has asked is answered; undefined where it has not asked. */
+  get asking(): Promise<void> | undefined {
+    return this.#asking
+  }
+
+  /** Asks the store to admit it. */
+  ask(): Promise<Decision> {
+    const answer = this.#question.ask('consume')
+    const end = () => {
+      this.#asking = undefined
+    }
+    this.#asking = answer.then(end, end)
+    return answer
+  }
+
   /** Takes an answer. A refusal settles it only where it can no longer be admitted before the deadline. */
   answer(decision: Decision): void {
     const isFinal = decision.allowed || this.question.leastWaitMs(decision) >= this.#deadline - performance.now()
@@ -58,7 +94,7 @@ export class Waiter {
 
   /** The deadline is over: the refusal is the latest that the line has met with. */
   #expire(): void {
-    const { refusal } = this.#line
+    const refusal = this.#line.refusal ?? this.#earlierRefusal
     if (refusal !== undefined) {
       const { id } = this.question
       this.#settle(() => this.#outcome.resolve({ ...refusal, id }))

@@ -38,7 +38,25 @@ export class WaitingLine {
   }
 
   add(question: Question, patience: Patience, outcome: Outcome): void {
-    const waiter = new Waiter(question, patience, this, outcome)
+    this.#join(new Waiter(question, patience, this, outcome))
+  }
+
+  /** Takes up one who has stood in another line. */
+  takeUp(waiter: Waiter, question: Question): void {
+    waiter.moveTo(this, question)
+    this.#join(waiter)
+  }
+
+  /** Sends all away who still wait, in their order. What the head has asked is still answered; then the line ends. */
+  disband(): Waiter[] {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    this.#unexamined.clear()
+    this.wake()
+    return waiting
+  }
+
+  #join(waiter: Waiter): void {
     this.#waiting.add(waiter)
     this.#unexamined.add(waiter)
     if (this.#head === undefined) void this.#serveAll()
@@ -68,23 +86,31 @@ export class WaitingLine {
       this.#head = waiter
       this.#unexamined.delete(waiter)
       await this.#serve(waiter)
-      this.#events.onLeave()
+      if (waiter.standsIn(this)) this.#events.onLeave()
     }
     this.#events.onEnd()
   }
 
   async #serve(waiter: Waiter): Promise<void> {
-    while (!waiter.isSettled) {
-      try {
-        this.#isOutdated = false
-        const decision = await waiter.question.ask('consume')
-        // Whoever has gone while the store was asked spends nothing, and the next must find the counters without it.
-        if (waiter.isSettled) return decision.allowed ? await this.#giveBack(waiter.question, decision) : undefined
-        waiter.answer(decision)
-        if (!waiter.isSettled) await this.#sleep(decision)
-      } catch (error) {
-        waiter.fail(error)
-      }
+    while (this.#waiting.has(waiter)) {
+      // What it has asked in another line is answered there.
+      if (waiter.asking === undefined) await this.#ask(waiter)
+      else await waiter.asking
+    }
+  }
+
+  async #ask(waiter: Waiter): Promise<void> {
+    const { question } = waiter
+    try {
+      this.#isOutdated = false
+      const decision = await waiter.ask()
+      // Whoever has gone while the store was asked spends nothing, and the next must find the counters without it.
+      if (waiter.isSettled) return decision.allowed ? await this.#giveBack(question, decision) : undefined
+      // A refusal by rules that are no more is none.
+      if (decision.allowed || waiter.question === question) waiter.answer(decision)
+      if (this.#waiting.has(waiter)) await this.#sleep(decision)
+    } catch (error) {
+      waiter.fail(error)
     }
   }
 
@@ -119,9 +145,10 @@ export class WaitingLine {
   }
 
   async #examine(waiter: Waiter): Promise<void> {
+    const { question } = waiter
     try {
-      const decision = await waiter.question.ask('peek')
-      if (!decision.allowed && waiter !== this.#head) waiter.answer(decision)
+      const decision = await question.ask('peek')
+      if (!decision.allowed && waiter !== this.#head && waiter.question === question) waiter.answer(decision)
     } catch {
       // Whether the store is there matters when this one's turn comes.
     }

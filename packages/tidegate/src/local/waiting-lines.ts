@@ -50,6 +50,22 @@ export class WaitingLines {
     for (const counter of counters) for (const line of this.#linesAt.get(counter) ?? []) line.wake()
   }
 
+  /** The rules have changed: all who wait ask again by the new ones, in the order in which they came. */
+  renew(): void {
+    const waiting = [...this.#lines.values()].flatMap((line) => line.disband())
+    this.#lines.clear()
+    this.#linesAt.clear()
+    waiting.sort((one, other) => one.arrival - other.arrival)
+    for (const waiter of waiting) {
+      try {
+        const question = waiter.question.renewed?.() ?? waiter.question
+        this.#lineFor(question).takeUp(waiter, question)
+      } catch (error) {
+        waiter.fail(error)
+      }
+    }
+  }
+
   /** Settles all who wait with this reason. */
   close(reason: unknown): void {
     for (const line of this.#lines.values()) line.close(reason)
@@ -70,7 +86,8 @@ export class WaitingLines {
   }
 
   #remove(name: string, line: WaitingLine, counters: readonly string[]): void {
-    this.#lines.delete(name)
+    // Another may stand in its place by now.
+    if (this.#lines.get(name) === line) this.#lines.delete(name)
     for (const counter of counters) {
       const lines = this.#linesAt.get(counter)
       lines?.delete(line)

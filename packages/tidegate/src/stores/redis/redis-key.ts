@@ -1,17 +1,22 @@
 import { checkEach, encodeKey, type Key } from '../../key.ts'
 import type { Rule } from '../../rule.ts'
 
+/** What the keys of a store begin with, and whether all of them are hashed. */
+interface Naming {
+  readonly prefix: string
+  readonly hashKeys: boolean
+}
+
+/** Where a store says nothing else. */
+export const DEFAULT_NAMING: Naming = { prefix: 'tg', hashKeys: false }
+
 /**
  * `<prefix>:{<values>}:<rule>.<fingerprint>`: the values stand in the hash tag, so that rules that count by the same
  * dimensions share a slot of a cluster. Where the gate has a slot dimension its value stands there alone, and the
  * others behind: `<prefix>:{<value>}:<rule>.<fingerprint>:<values>`. The fingerprint covers the state's format.
  * @throws TidegateError `ERR_INVALID_KEY`
  */
-export function redisKey(
-  rule: Rule,
-  key: Key,
-  naming: { readonly prefix: string; readonly hashKeys: boolean },
-): string {
+export function redisKey(rule: Rule, key: Key, naming: Naming = DEFAULT_NAMING): string {
   const { prefix, hashKeys } = naming
   const { slot, id } = rule
   checkEach(key)

@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { readEntries } from './entries.ts'
 import { boundInFlight } from './in-flight.ts'
 import { quotaWords } from './quotas.ts'
-import { redisKey } from './redis-key.ts'
+import { DEFAULT_NAMING, redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, entries, refund, renew, unblock } from './scripts.generated.ts'
@@ -50,7 +50,14 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending']
   const fields = checkFields(options, 'options', known)
-  const { prefix = 'tg', clock, hashKeys = false, maxBatch = 32, maxInFlight = 512, maxPending = 100_000 } = fields
+  const {
+    prefix = DEFAULT_NAMING.prefix,
+    clock,
+    hashKeys = DEFAULT_NAMING.hashKeys,
+    maxBatch = 32,
+    maxInFlight = 512,
+    maxPending = 100_000,
+  } = fields
   if (typeof hashKeys !== 'boolean') throw invalid('ERR_INVALID_OPTION', 'hashKeys', 'true or false', hashKeys)
   const connection = boundInFlight(connect(client), checkInteger(maxInFlight, 'maxInFlight', 1, 100_000))
   return new RedisStore(connection, {
