@@ -9,7 +9,8 @@ export async function startTidegate(rules: string, flags: readonly string[] = []
   const port = await freePort()
   const folder = await temporaryFolder('service')
   await writeFile(join(folder, 'rules.yaml'), rules)
-  const args = [MAIN, 'serve', '--config', 'rules.yaml', '--http', String(port), ...flags]
+  const grpc = flags.includes('--grpc') ? [] : ['--grpc', 'off']
+  const args = [MAIN, 'serve', '--config', 'rules.yaml', '--http', String(port), ...grpc, ...flags]
   const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200
   return startService(process.execPath, args, { port, folder }, ready)
 }

@@ -1,8 +1,11 @@
 import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
+import type { Limits } from '../envoy/limits.ts'
+import type { RateLimiting } from '../envoy/rate-limiting.ts'
 import type { Trust } from '../settings/trust.ts'
 import { clientErrorAnswer } from './client-error.ts'
+import { envoyRoutes } from './envoy-routes.ts'
 import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.ts'
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
@@ -22,6 +25,10 @@ export interface ServiceOptions {
   readonly isTrusted: Trust
   /** As the configuration file says now. */
   readonly forwardAuth: () => ForwardAuthConfig
+  /** Answers rate limit requests of Envoy. */
+  readonly rateLimiting: RateLimiting
+  /** What they are decided by; undefined where that is the rules. */
+  readonly limits: () => Limits | undefined
   readonly logger: Logger
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
@@ -73,6 +80,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(refundRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
+  void server.register(envoyRoutes, options)
   void server.register(schemaRoute)
   void server.register(startPageRoute, options)
   return server

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ServiceError } from '../errors.ts'
-import { type Setting, type SettingName, type Settings, settings } from './settings.ts'
+import type { Setting } from './setting.ts'
+import { type SettingName, type Settings, settings } from './settings.ts'
 
 const table = Object.entries(settings) as [SettingName, Setting<unknown>][]
 

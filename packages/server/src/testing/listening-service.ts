@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readTrust } from '../settings/trust.ts'
@@ -36,9 +37,12 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const lifecycle: Lifecycle = { phase: 'serving' }
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
+  const gate = createGate({ rules, store })
   const service = createService({
-    gate: createGate({ rules, store }),
+    gate,
     store,
+    rateLimiting: ruleLimiting(gate),
+    limits: () => undefined,
     isTrusted,
     forwardAuth: () => ({ headers, denyStatus }),
     logger,

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type { RuleDecision, Store } from 'tidegate'
+import { type Check, joinKey } from 'tidegate/store'
+import type { Applied, AppliedLimit } from './applied-limits.ts'
+import type { RequestDescriptor } from './request.ts'
+import type { AnswerSettings } from './settings.ts'
+
+/** One descriptor, its limit, and what was decided of it; without figures where nothing was counted. */
+export interface Charged {
+  readonly limit: Applied
+  readonly figures: RuleDecision | undefined
+}
+
+/** A limit that a request is charged by. */
+interface Part extends Check {
+  /** Which descriptors it stands for: the same counter twice is charged once, with both costs. */
+  readonly indexes: number[]
+  readonly limit: AppliedLimit
+  readonly isRefund: boolean
+}
+
+type ChargeSettings = Pick<AnswerSettings, 'quotaMode' | 'counting'>
+
+/**
+ * Decides and charges a request. Limits that can refuse it are decided in one step, all-or-nothing; quotas each by
+ * itself, of which one that has something left is enough; shadows last, by what the others have said. Nothing that a
+ * refused request was charged stays.
+ */
+export async function charge(
+  store: Store,
+  limits: readonly Applied[],
+  descriptors: readonly RequestDescriptor[],
+  settings: ChargeSettings,
+): Promise<Charged[]> {
+  const parts = partsOf(limits, descriptors)
+  const figures = new Map<number, RuleDecision>()
+  const keep = (part: Part, decided: RuleDecision): void => {
+    for (const index of part.indexes) figures.set(index, decided)
+  }
+  const charging = parts.filter(({ isRefund }) => !isRefund)
+  const shadows = charging.filter(({ limit }) => limit.shadowMode)
+  const isQuota = ({ limit }: Part): boolean => settings.quotaMode || limit.quotaMode
+  const quotas = charging.filter((part) => !part.limit.shadowMode && isQuota(part))
+  const strict = charging.filter((part) => !part.limit.shadowMode && !isQuota(part))
+
+  const quotaFigures = await eachByItself(store, quotas, true)
+  const isUsedUp = quotas.length > 0 && quotaFigures.every(({ allowed }) => !allowed)
+  const strictFigures = await (settings.counting === 'apart'
+    ? eachByItself(store, strict, true)
+    : together(store, strict, !isUsedUp))
+  const isRefused = isUsedUp || strictFigures.some(({ allowed }) => !allowed)
+  if (isRefused && settings.counting === 'together') await giveBack(store, quotas, quotaFigures)
+  const shadowFigures = await eachByItself(store, shadows, !isRefused || settings.counting === 'apart')
+  const refunded = await refunds(
+    store,
+    parts.filter(({ isRefund }) => isRefund),
+  )
+  for (const [i, part] of quotas.entries()) keep(part, quotaFigures[i] as RuleDecision)
+  for (const [i, part] of strict.entries()) keep(part, strictFigures[i] as RuleDecision)
+  for (const [i, part] of shadows.entries()) keep(part, shadowFigures[i] as RuleDecision)
+  for (const [part, decided] of refunded) keep(part, decided)
+  return limits.map((limit, i) => ({ limit, figures: figures.get(i) }))
+}
+
+function partsOf(limits: readonly Applied[], descriptors: readonly RequestDescriptor[]): Part[] {
+  const parts = new Map<string, Part>()
+  for (const [i, limit] of limits.entries()) {
+    if (limit.kind !== 'counted') continue
+    const { hits, isRefund } = descriptors[i] as RequestDescriptor
+    const counter = `${isRefund ? 'refund' : 'charge'} ${limit.rule.id} ${joinKey(limit.key)}`
+    const there = parts.get(counter)
+    const cost = Math.min((there?.cost ?? 0) + hits, MOST_COST)
+    const { rule, key } = limit
+    const id = rule.algorithm === 'sliding-log' ? { id: randomUUID() } : {}
+    parts.set(counter, { rule, key, cost, ...id, limit, isRefund, indexes: [...(there?.indexes ?? []), i] })
+  }
+  return [...parts.values()]
+}
+
+const MOST_COST = 2 ** 32 - 1
+
+async function together(store: Store, parts: readonly Part[], isCharged: boolean): Promise<RuleDecision[]> {
+  return parts.length === 0 ? [] : store.decide(parts, isCharged ? 'consume' : 'peek')
+}
+
+function eachByItself(store: Store, parts: readonly Part[], isCharged: boolean): Promise<RuleDecision[]> {
+  return Promise.all(
+    parts.map(async (part) => {
+      const [figures] = await store.decide([part], isCharged ? 'consume' : 'peek')
+      return figures as RuleDecision
+    }),
+  )
+}
+
+/** Quotas were charged before the rest refused. */
+async function giveBack(store: Store, quotas: readonly Part[], figures: readonly RuleDecision[]): Promise<void> {
+  const charged = quotas.flatMap((part, i) => {
+    const { allowed, at } = figures[i] as RuleDecision
+    return allowed && part.cost > 0 ? [{ part, at }] : []
+  })
+  await Promise.all(
+    charged.map(({ part: { rule, key, cost, id = undefined }, at }) => store.refund(rule, key, cost, { at, id })),
+  )
+}
+
+/** Gives back, and says what is left then. */
+function refunds(store: Store, parts: readonly Part[]): Promise<[Part, RuleDecision][]> {
+  return Promise.all(
+    parts.map(async (part): Promise<[Part, RuleDecision]> => {
+      if (part.cost > 0) await store.refund(part.rule, part.key, part.cost, undefined)
+      const [figures] = await store.decide([{ rule: part.rule, key: part.key, cost: 0 }], 'peek')
+      return [part, figures as RuleDecision]
+    }),
+  )
+}

@@ -1,0 +1,11 @@
+import type { Decision } from 'tidegate'
+
+/** The body of a refusal: the problem type of draft-ietf-httpapi-ratelimit-headers. Gateways hand it on to the client. */
+export function refusalBody({ rules }: Decision, status: number): string {
+  return JSON.stringify({
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Too many requests',
+    status,
+    'violated-policies': rules.filter(({ allowed }) => !allowed).map(({ rule }) => rule),
+  })
+}
