@@ -38,11 +38,22 @@ export class FieldReader {
 
   /** A text; a number or a boolean is the text that it is written with. Empty where it is missing. */
   text(value: unknown, path: Path): string {
+    return this.#text(value, path) ?? ''
+  }
+
+  /** The same, where it may not be empty. */
+  someText(value: unknown, path: Path, expected: string): string {
+    const text = this.#text(value, path)
+    if (text === '') this.refuse(path, expected)
+    return text ?? ''
+  }
+
+  #text(value: unknown, path: Path): string | undefined {
     if (value === undefined || value === null) return ''
     if (typeof value === 'string') return value
     if (typeof value !== 'object') return this.#document.sourceOf(path) ?? String(value)
     this.refuse(path, 'a string')
-    return ''
+    return undefined
   }
 
   /** True or false, also as YAML 1.1 spelt them; false where it is missing. */

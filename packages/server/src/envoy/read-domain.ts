@@ -28,8 +28,7 @@ export function readDomain(text: string): { domain: ConfiguredDomain } | { probl
   if ('problems' in read) return { problems: inFileOrder(read.problems) }
   const reader = new FieldReader(document, ['domain', ...DESCRIPTOR_FIELDS, ...limitFields])
   const root = reader.mapping(read.value, [])
-  const domain = root === undefined ? '' : reader.text(root['domain'], ['domain'])
-  if (root !== undefined && domain === '') reader.refuse(['domain'], 'the name of the domain')
+  const domain = root === undefined ? '' : reader.someText(root['domain'], ['domain'], 'the name of the domain')
   const descriptors = readDescriptors(reader, root?.['descriptors'], ['descriptors'])
   if (reader.problems.length > 0) return { problems: inFileOrder(reader.problems) }
   return { domain: { domain, descriptors } }
@@ -55,10 +54,9 @@ function readDescriptors(reader: FieldReader, value: unknown, path: Path): Confi
 
 function readDescriptor(reader: FieldReader, fields: Record<string, unknown>, path: Path): ConfiguredDescriptor {
   const at = (field: string): Path => [...path, field]
-  const text = (field: string): string => reader.text(fields[field], at(field))
   const flag = (field: string): boolean => reader.flag(fields[field], at(field))
-  const [key, value] = [text('key'), text('value')]
-  if (key === '') reader.refuse(at('key'), 'the key of the descriptor')
+  const key = reader.someText(fields['key'], at('key'), 'the key of the descriptor')
+  const value = reader.text(fields['value'], at('value'))
   const limit = fields['rate_limit']
   const shareThreshold = flag('share_threshold')
   if (shareThreshold && !`${key}_${value}`.includes('*')) {

@@ -19,6 +19,11 @@ export const limitFields: readonly string[] = [
 
 /** Those that count by themselves: leases nobody would end, and a quota has no unit. */
 const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'sliding-counter', 'token-bucket', 'gcra']
+/** The fields of ours that not every algorithm has. */
+const HAVING = [
+  ['burst', ['token-bucket', 'gcra']],
+  ['resolution', ['sliding-window']],
+] as const
 const MOST = 2 ** 32 - 1
 
 /** Reads the `rate_limit` of a descriptor. */
@@ -59,9 +64,8 @@ function readReplaces(reader: FieldReader, value: unknown, path: Path, own: stri
     const fields = reader.mapping(one, place)
     if (fields === undefined) return []
     const at = [...place, 'name']
-    const name = reader.text(fields['name'], at)
-    if (name === '') reader.refuse(at, 'the name of a limit')
-    else if (name === own) reader.refuse(at, 'the name of another limit than this one')
+    const name = reader.someText(fields['name'], at, 'the name of a limit')
+    if (name !== '' && name === own) reader.refuse(at, 'the name of another limit than this one')
     return [name]
   })
 }
@@ -79,9 +83,15 @@ function readCounting(
     reader.refuse([...path, 'algorithm'], `one of ${ALGORITHMS.join(', ')}`)
     return undefined
   }
+  const given = HAVING.filter(([field]) => fields[field] !== undefined)
+  const wrong = given.filter(([, algorithms]) => !algorithms.some((one) => one === algorithm))
+  for (const [field, algorithms] of wrong) {
+    reader.refuse([...path, field], `none with the algorithm ${algorithm}: ${algorithms.join(' and ')} can have one`)
+  }
+  if (wrong.length > 0) return undefined
   const window = fields['window'] ?? (unit === undefined ? undefined : units[unit].ms)
   const isCellRate = algorithm === 'gcra'
-  const given = {
+  const options = {
     limit,
     algorithm,
     ...(isCellRate ? { period: window } : { window }),
@@ -89,8 +99,8 @@ function readCounting(
     ...(burst !== undefined && (algorithm === 'token-bucket' ? { capacity: burst } : { burst })),
   }
   try {
-    compileRule({ name: 'a', ...given }, 'limit')
-    return given as NonNullable<ConfiguredLimit['counting']>
+    compileRule({ name: 'a', ...options }, 'limit')
+    return options as NonNullable<ConfiguredLimit['counting']>
   } catch (error) {
     if (!(error instanceof TidegateError)) throw error
     const name = OUR_NAMES[error.field ?? ''] ?? 'requests_per_unit'

@@ -1,23 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
-import { loadLimits } from '../envoy/limits.ts'
-import { configuredRateLimiting } from '../envoy/rate-limiting.ts'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { AnswerSettings } from '../envoy/settings.ts'
 import { GrpcServer } from '../grpc/server.ts'
 import { GrpcClient } from './grpc-client.ts'
-
-export const plainSettings: AnswerSettings = {
-  shadowMode: false,
-  quotaMode: false,
-  headers: undefined,
-  dynamicMetadata: false,
-  counting: 'together',
-}
+import { limitingByText } from './limiting-by-text.ts'
 
 export interface GrpcService {
   readonly client: GrpcClient
@@ -49,7 +37,9 @@ export async function grpcService(options: Options): Promise<GrpcService> {
   const logged: unknown[] = []
   const logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const rateLimiting =
-    options.config === undefined ? ruleLimiting(gate) : byFile(options.config, store, options.settings)
+    options.config === undefined
+      ? ruleLimiting(gate)
+      : limitingByText(options.config, store, options.settings).rateLimiting
   const server = new GrpcServer({ gate, rateLimiting, forwardAuth: () => ({ headers, denyStatus }), logger })
   const address = await server.listen('127.0.0.1', 0, options.credentials ?? ServerCredentials.createInsecure())
   const client = new GrpcClient(address)
@@ -58,20 +48,4 @@ export async function grpcService(options: Options): Promise<GrpcService> {
     await server.close(1000)
   }
   return { client, address, server, clock, logged, close }
-}
-
-function byFile(text: string, store: Store, settings: Partial<AnswerSettings> = {}) {
-  const loaded = loadText(text)
-  if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
-  return configuredRateLimiting({ store, limits: () => loaded.limits, settings: { ...plainSettings, ...settings } })
-}
-
-function loadText(text: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'tidegate-limits-'))
-  try {
-    writeFileSync(join(folder, 'limits.yaml'), text)
-    return loadLimits(join(folder, 'limits.yaml'))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }

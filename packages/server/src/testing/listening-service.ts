@@ -6,6 +6,7 @@ import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { readTrust } from '../settings/trust.ts'
+import { limitingByText } from './limiting-by-text.ts'
 
 export interface ListeningService {
   readonly url: string
@@ -21,6 +22,8 @@ export interface ListeningService {
 
 interface Options {
   rules: RuleOptions[]
+  /** A file of envoyproxy/ratelimit; without it the rules decide rate limit requests. */
+  limits?: string
   store?: Store
   trust?: string
   headers?: Record<string, string>
@@ -38,11 +41,12 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
   const gate = createGate({ rules, store })
+  const byLimits = options.limits === undefined ? undefined : limitingByText(options.limits, store)
   const service = createService({
     gate,
     store,
-    rateLimiting: ruleLimiting(gate),
-    limits: () => undefined,
+    rateLimiting: byLimits?.rateLimiting ?? ruleLimiting(gate),
+    limits: () => byLimits?.limits,
     isTrusted,
     forwardAuth: () => ({ headers, denyStatus }),
     logger,
