@@ -44,12 +44,12 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const servedLimits =
     limits && new ServedLimits(settings.ratelimitConfig, loadOptions(settings), limits.limits, logger)
   const rateLimiting = rateLimitingOf(settings, gate, store, servedLimits)
-  const answering = { gate, rateLimiting, forwardAuth: () => served.forwardAuth, logger }
+  const isTrusted = settings.trustProxy
+  const answering = { gate, rateLimiting, forwardAuth: () => served.forwardAuth, isTrusted, logger }
   const service = createService({
     ...answering,
     store,
     limits: () => servedLimits?.now,
-    isTrusted: settings.trustProxy,
     lifecycle,
   })
   const grpc = settings.grpc === 'off' ? undefined : new GrpcServer(answering)

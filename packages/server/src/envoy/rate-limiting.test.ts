@@ -81,6 +81,11 @@ test('with counting apart, each descriptor is charged by itself', async () => {
   expect(await answer(running, [of('site=a')])).toEqual([OK, [OK, 0, 40]])
 })
 
+test('a descriptor without entries, of which all actions were skipped, has no limit', async () => {
+  const running = await serving({ config: SITE_AND_USER })
+  expect(await answer(running, [{ entries: [] }, of('site=a')])).toEqual([OK, [OK, 0], [OK, 4, 40]])
+})
+
 test('windows are those of the epoch: a new minute begins anew', async () => {
   const running = await serving({ config: SITE_AND_USER })
   await answer(running, [of('site=a')], { hitsAddend: 5 })
@@ -261,14 +266,13 @@ test('values that no key may be are counted too, each by itself', async () => {
 test.each([
   [{ domain: '' }, 'domain: expected the name of a domain; received none'],
   [{ descriptors: [] }, 'descriptors: expected 1 to 100 descriptors; received 0'],
-  [{ descriptors: [{ entries: [] }] }, 'descriptors[0].entries: expected 1 to 32 entries; received 0'],
   [
     { descriptors: Array.from({ length: 10_000 }, () => of('a=1')) },
     'descriptors: expected 1 to 100 descriptors; received 10000',
   ],
   [
     { descriptors: [{ entries: Array.from({ length: 33 }, () => ({ key: 'a', value: '1' })) }] },
-    'descriptors[0].entries: expected 1 to 32 entries; received 33',
+    'descriptors[0].entries: expected at most 32 entries; received 33',
   ],
 ])('a request that is none: %#', async (part, details) => {
   const { client } = await serving({ config: SITE_AND_USER })

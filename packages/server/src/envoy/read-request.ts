@@ -26,8 +26,9 @@ function readDescriptor(
   index: number,
 ): RequestDescriptor {
   const field = `descriptors[${index}]`
-  if (entries.length === 0 || entries.length > MOST_ENTRIES) {
-    throw refusal(`${field}.entries`, `1 to ${MOST_ENTRIES} entries; received ${entries.length}`)
+  // None is none too many: Envoy sends such a descriptor where all of its actions were skipped.
+  if (entries.length > MOST_ENTRIES) {
+    throw refusal(`${field}.entries`, `at most ${MOST_ENTRIES} entries; received ${entries.length}`)
   }
   if (limit !== undefined && unitNumbered(limit.unit) === undefined) {
     throw refusal(`${field}.limit.unit`, `a unit of the protocol; received ${limit.unit}`)

@@ -1,33 +1,36 @@
 import type { Descriptor } from 'tidegate'
 import { isKey } from 'tidegate/store'
-import { clientOf, parseAddress } from '../forward-auth/address.ts'
+import { clientAddress, type Hops } from '../forward-auth/client-address.ts'
 import { dimensionValue, hashed } from '../forward-auth/dimension-value.ts'
 import { type HeaderDimensions, isSecret, ownDimensions } from '../forward-auth/forwarded-descriptor.ts'
 import { hostOf } from '../forward-auth/original-request.ts'
 import { routeOf } from '../forward-auth/route.ts'
+import type { Trust } from '../settings/trust.ts'
 import type { AttributeContext } from './generated/envoy/service/auth/v3/attribute_context_pb.ts'
 
 /**
  * The descriptor of a request that Envoy asks about with ext_authz: `route`, `method`, `host` and `ip` as for forward
  * auth, the mapped headers, the `principal` of a client certificate, and what the route's `context_extensions` say.
- * The address is the one that Envoy takes for the client's, after its own X-Forwarded-For settings.
+ * Envoy tells the peer of its connection, whatever it thinks of X-Forwarded-For; so that is read here, past the hops that
+ * are trusted.
  */
 export function authorizationDescriptor(
   attributes: AttributeContext | undefined,
   mapped: HeaderDimensions,
+  isTrusted: Trust,
 ): Descriptor {
   const http = attributes?.request?.http
+  const headers = headersOf(attributes)
   const descriptor: Record<string, string> = {
     ...extensions(attributes?.contextExtensions ?? {}),
     route: dimensionValue(routeOf(http?.path ?? '/')),
     method: dimensionValue(http?.method || 'GET'),
-    ip: addressOf(attributes) ?? 'unknown',
+    ip: clientAddress(hopsOf(attributes, headers('x-forwarded-for')), isTrusted),
   }
   const host = hostOf(http?.host)
   if (host !== undefined) descriptor['host'] = dimensionValue(host)
   const principal = attributes?.source?.principal
   if (principal) descriptor['principal'] = dimensionValue(principal)
-  const headers = headersOf(attributes)
   for (const [dimension, header] of Object.entries(mapped)) {
     const text = headers(header)
     if (text) descriptor[dimension] = isSecret(header) ? hashed(text) : dimensionValue(text)
@@ -42,11 +45,10 @@ function extensions(given: Readonly<Record<string, string>>): Record<string, str
   return Object.fromEntries(entries.map(([name, value]) => [name, dimensionValue(value)]))
 }
 
-function addressOf(attributes: AttributeContext | undefined): string | undefined {
+function hopsOf(attributes: AttributeContext | undefined, forwardedFor: string | undefined): Hops {
   const { address } = attributes?.source?.address ?? {}
-  if (address?.case !== 'socketAddress') return undefined
-  const parsed = parseAddress(address.value.address)
-  return parsed === undefined ? undefined : clientOf(parsed)
+  const remoteAddress = address?.case === 'socketAddress' ? address.value.address : undefined
+  return { socket: { remoteAddress }, headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor } }
 }
 
 /** Envoy sends headers as a mapping or, with `encode_raw_headers`, as a list of bytes. */

@@ -77,6 +77,19 @@ test('however the path is spelt, it is one route; addresses of one client are on
   expect(await ask('/order', '2001:db8::2')).toBe(8)
 })
 
+test('X-Forwarded-For is read past the hops that are trusted, and not from others', async () => {
+  const { client } = await serving()
+  const ask = async (forwarded: string, peer: string) => {
+    const http = { path: '/order', method: 'POST', headers: { 'x-forwarded-for': forwarded } }
+    const { status } = await client.call(check, attributes(http, from(peer)))
+    return status?.code
+  }
+  expect(await ask('198.51.100.1, 192.0.2.1, 127.0.0.2', '127.0.0.1')).toBe(0)
+  expect(await ask('198.51.100.2, 192.0.2.1', '127.0.0.1')).toBe(8)
+  expect(await ask('198.51.100.3', '192.0.2.1')).toBe(8)
+  expect(await ask('198.51.100.3', '127.0.0.1')).toBe(0)
+})
+
 test("the route's extensions are dimensions, but not those of the request itself; a host has one spelling", async () => {
   const { client } = await serving()
   const ask = async (host: string, contextExtensions: Record<string, string>) => {

@@ -4,6 +4,7 @@ import type { Decision, Gate } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
 import { refusalBody } from '../http/refusal.ts'
+import type { Trust } from '../settings/trust.ts'
 import { authorizationDescriptor } from './authorization-descriptor.ts'
 import {
   HeaderValueOption_HeaderAppendAction as Append,
@@ -22,11 +23,12 @@ import {
 export function authorization(
   gate: Gate,
   forwardAuth: () => ForwardAuthConfig,
+  isTrusted: Trust,
 ): (request: CheckRequest) => Promise<CheckResponse> {
   return async ({ attributes }) => {
     const { headers: mapped, denyStatus } = forwardAuth()
     const { rules } = gate
-    const decision = await gate.limit(authorizationDescriptor(attributes, mapped))
+    const decision = await gate.limit(authorizationDescriptor(attributes, mapped, isTrusted))
     const headers = Object.entries(rateLimitHeaders(decision, rules)).map(headerOption)
     const dynamicMetadata = metadataOf(decision)
     if (decision.allowed) {

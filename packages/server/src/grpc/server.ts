@@ -5,6 +5,7 @@ import type { Gate } from 'tidegate'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
 import { ServiceError } from '../errors.ts'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
+import type { Trust } from '../settings/trust.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { authorization } from './authorization.ts'
 import { Authorization } from './generated/envoy/service/auth/v3/external_auth_pb.ts'
@@ -17,6 +18,8 @@ export interface GrpcOptions {
   readonly gate: Gate
   readonly rateLimiting: RateLimiting
   readonly forwardAuth: () => ForwardAuthConfig
+  /** Whose X-Forwarded-For is believed. */
+  readonly isTrusted: Trust
   readonly logger: Logger
 }
 
@@ -28,7 +31,7 @@ export class GrpcServer {
   readonly #server: Server
   readonly #health = new HealthImplementation(Object.fromEntries(HEALTH_NAMES.map((name) => [name, 'SERVING'])))
 
-  constructor({ gate, rateLimiting, forwardAuth, logger }: GrpcOptions) {
+  constructor({ gate, rateLimiting, forwardAuth, isTrusted, logger }: GrpcOptions) {
     // What the package would print comes as an error as well.
     setLogVerbosity(logVerbosity.NONE)
     this.#server = new Server(LIMITS)
@@ -36,7 +39,7 @@ export class GrpcServer {
       ShouldRateLimit: unaryHandler(rateLimiting, logger),
     })
     this.#server.addService(serviceDefinition(Authorization), {
-      Check: unaryHandler(authorization(gate, forwardAuth), logger),
+      Check: unaryHandler(authorization(gate, forwardAuth, isTrusted), logger),
     })
     this.#health.addToServer(this.#server)
     addReflection(this.#server, [RateLimitService, Authorization])
