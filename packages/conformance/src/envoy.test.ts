@@ -21,6 +21,8 @@ describe.skipIf(isMissing)(`Envoy asks the service ${isMissing ? howToInstall('e
   let tidegate: Service
   let application: Application
   let envoy: EnvoyService
+  /** With the 20 ms of the guide, which a busy machine may not keep. */
+  let hasty: EnvoyService
 
   beforeAll(async () => {
     const grpcPort = await freePort()
@@ -28,10 +30,12 @@ describe.skipIf(isMissing)(`Envoy asks the service ${isMissing ? howToInstall('e
     const flags = ['--grpc', String(grpcPort), '--ratelimit-config', 'limits.yaml', '--trust-proxy', ownAddresses()]
     tidegate = await startTidegate(guideFile('envoy.md', 'rules.yaml'), flags, files)
     application = await startApplication()
-    envoy = await startEnvoy(grpcPort, application.port)
+    envoy = await startEnvoy(grpcPort, application.port, (text) => text.replaceAll('0.020s', '2s'))
+    hasty = await startEnvoy(grpcPort, application.port)
   })
   afterAll(async () => {
     await envoy?.stop()
+    await hasty?.stop()
     await application?.stop()
     tidegate?.process.kill('SIGCONT')
     await tidegate?.stop('SIGKILL')
@@ -94,19 +98,19 @@ describe.skipIf(isMissing)(`Envoy asks the service ${isMissing ? howToInstall('e
   })
 
   test('a service that does not answer in time: the one fails open, the other closed, neither waits', async () => {
-    const errors = await envoy.counter('ratelimit.error')
+    const errors = await hasty.counter('ratelimit.error')
     tidegate.process.kill('SIGSTOP')
-    const open = await Promise.race([ask(envoy.port, '203.0.113.2'), sleep(10_000)])
-    const closed = await Promise.race([ask(envoy.authorizedPort, '203.0.113.2', '/order'), sleep(10_000)])
+    const open = await Promise.race([ask(hasty.port, '203.0.113.2'), sleep(10_000)])
+    const closed = await Promise.race([ask(hasty.authorizedPort, '203.0.113.2', '/order'), sleep(10_000)])
     tidegate.process.kill('SIGCONT')
     expect([open?.status, closed?.status]).toEqual([200, 503])
-    expect(await envoy.counter('ratelimit.error')).toBeGreaterThan(errors)
-    await waitFor('the limit', async () => (await ask(envoy.port, '203.0.113.2')).status === 429)
+    expect(await hasty.counter('ratelimit.error')).toBeGreaterThan(errors)
+    expect((await ask(envoy.port, '203.0.113.2')).status).toBe(429)
   })
 
   test('with the service killed it is the same', async () => {
     await tidegate.stop('SIGKILL')
-    expect((await ask(envoy.port, '203.0.113.2')).status).toBe(200)
-    expect((await ask(envoy.authorizedPort, '203.0.113.2', '/order')).status).toBe(503)
+    expect((await ask(hasty.port, '203.0.113.2')).status).toBe(200)
+    expect((await ask(hasty.authorizedPort, '203.0.113.2', '/order')).status).toBe(503)
   })
 })

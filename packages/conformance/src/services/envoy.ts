@@ -11,15 +11,19 @@ export interface EnvoyService extends Service {
   counter(ending: string): Promise<number>
 }
 
-/** A real Envoy with the configuration of the guide, its ports moved. */
-export async function startEnvoy(tidegatePort: number, applicationPort: number): Promise<EnvoyService> {
+/** A real Envoy with the configuration of the guide: its ports moved, and `edit` applied. */
+export async function startEnvoy(
+  tidegatePort: number,
+  applicationPort: number,
+  edit: (text: string) => string = (text) => text,
+): Promise<EnvoyService> {
   const binary = findPart('envoy')
   if (binary === undefined) throw new Error('envoy is not installed')
   const [port = 0, authorizedPort = 0, admin = 0] = await freePorts(3)
   const folder = await temporaryFolder('envoy')
   const ports = { 10000: port, 10001: authorizedPort, 9901: admin, 8081: tidegatePort, 8082: applicationPort }
   const file = join(folder, 'envoy.yaml')
-  await writeFile(file, withPorts(guideFile('envoy.md', 'envoy.yaml'), ports))
+  await writeFile(file, edit(withPorts(guideFile('envoy.md', 'envoy.yaml'), ports)))
   const args = ['-c', file, '--concurrency', '1', '--log-level', 'warn', '--disable-hot-restart']
   const ready = async () => (await fetch(`http://127.0.0.1:${admin}/ready`)).status === 200
   const service = await startService(binary, args, { port, folder }, ready)
