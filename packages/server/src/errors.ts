@@ -15,6 +15,8 @@ export const serviceErrorCodes = {
   ERR_EXPECTATION_FAILED: 'An `Expect` header that asks for anything but `100-continue`.',
   ERR_NOT_FOUND: 'A path that does not exist.',
   ERR_METHOD_NOT_ALLOWED: 'A path that exists, asked with a method that it does not take.',
+  ERR_UNAUTHORIZED: 'A request to administrate that bears no token, or none that is known.',
+  ERR_FORBIDDEN: 'A request to administrate by somebody who may not.',
   ERR_DRAINING: 'The service is shutting down: it answers what it has and should be sent nothing new.',
   ERR_INTERNAL: 'A fault of the service. The log has the cause; the answer has not.',
 } as const
@@ -79,6 +81,8 @@ export const statusOfCode: Readonly<Record<ErrorCode | ServiceErrorCode, number>
   ERR_EXPECTATION_FAILED: 417,
   ERR_NOT_FOUND: 404,
   ERR_METHOD_NOT_ALLOWED: 405,
+  ERR_UNAUTHORIZED: 401,
+  ERR_FORBIDDEN: 403,
   ERR_DRAINING: 503,
   ERR_INTERNAL: 500,
 }

@@ -24,12 +24,13 @@ interface ReloadOptions {
 /**
  * Reads the configuration file again, and serves all of it or, where anything is wrong with it, what was served before.
  * A file that is gone or empty is wrong like any other. The log says what has changed, or everything that is wrong.
+ * @returns whether what it says is served now
  */
-export function reload(options: ReloadOptions): void {
+export function reload(options: ReloadOptions): 'accepted' | 'refused' {
   const { file, lifecycle, logger } = options
   if (lifecycle.phase !== 'serving') {
     logger.warn({ config: file }, 'shutting down: the configuration file is not read again')
-    return
+    return 'refused'
   }
   try {
     // Everything waits while a file is read: a pipe that has nothing to say now is not waited for.
@@ -37,13 +38,15 @@ export function reload(options: ReloadOptions): void {
     if ('problems' in loaded) {
       const problems = loaded.problems.map((problem) => formatProblem(file, problem))
       refuse(options, { problems })
-    } else {
-      swap(options, loaded)
-      logWarnings(file, loaded, logger)
+      return 'refused'
     }
+    swap(options, loaded)
+    logWarnings(file, loaded, logger)
+    return 'accepted'
   } catch (error) {
     // What no line of the file can be blamed for. Whatever it is, it must not end a service that serves.
     refuse(options, { problems: [`${file}: ${(error as Error).message}`], err: error })
+    return 'refused'
   }
 }
 

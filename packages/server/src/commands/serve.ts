@@ -1,24 +1,25 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { createGate, type Gate, type Store } from 'tidegate'
+import { createGate } from 'tidegate'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
-import { loadLimits } from '../envoy/limits.ts'
-import { configuredRateLimiting, type RateLimiting } from '../envoy/rate-limiting.ts'
-import { ruleLimiting } from '../envoy/rule-limiting.ts'
-import { ServedLimits } from '../envoy/served-limits.ts'
 import { ServiceError } from '../errors.ts'
 import { serverCredentials } from '../grpc/credentials.ts'
 import { GrpcServer } from '../grpc/server.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
+import { measureMemory } from '../metrics/memory-gauges.ts'
+import { Metrics } from '../metrics/metrics.ts'
+import { observedGate } from '../metrics/observed-gate.ts'
+import { observedStore } from '../metrics/observed-store.ts'
+import { StatsdCounters } from '../metrics/statsd-counters.ts'
 import { readSettings } from '../settings/read-settings.ts'
-import type { Settings } from '../settings/settings.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { openStore } from '../store/open-store.ts'
 import { onHangup } from './hangup.ts'
 import { logWarnings, reload, type Served } from './reload.ts'
+import { rateLimitingOf, readLimits, serveLimits } from './serve-limits.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
 
 /** Serves until a signal ends it. Logs go to stdout as JSON, words for people to stderr. */
@@ -38,17 +39,23 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const signal = shutdownSignal()
   const hangup = onHangup()
   const lifecycle: Lifecycle = { phase: 'serving' }
-  const { store, close } = await openStore(settings.redis, logger)
-  const served: Served = { gate: createGate({ rules, store }), forwardAuth }
+  const metrics = new Metrics()
+  const opened = await openStore(settings.redis, logger)
+  const store = observedStore(opened.store, metrics)
+  const served: Served = { gate: observedGate(createGate({ rules, store }), metrics), forwardAuth }
   const { gate } = served
-  const servedLimits =
-    limits && new ServedLimits(settings.ratelimitConfig, loadOptions(settings), limits.limits, logger)
-  const rateLimiting = rateLimitingOf(settings, gate, store, servedLimits)
+  const statsd = settings.statsd === null ? undefined : new StatsdCounters(settings.statsd)
+  measureMemory(opened.store, metrics)
+  metrics.serves('rules', gate.version)
+  const observers = { logger, metrics, statsd }
+  const servedLimits = limits && serveLimits(settings, limits.limits, observers)
+  const rateLimiting = rateLimitingOf(settings, gate, store, servedLimits, observers)
   const isTrusted = settings.trustProxy
-  const answering = { gate, rateLimiting, forwardAuth: () => served.forwardAuth, isTrusted, logger }
+  const answering = { gate, rateLimiting, forwardAuth: () => served.forwardAuth, isTrusted, logger, metrics }
   const service = createService({
     ...answering,
     store,
+    tokens: settings.adminTokens,
     limits: () => servedLimits?.now,
     lifecycle,
   })
@@ -64,7 +71,9 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     process.stderr.write(`tidegate: listening on ${address}\n`)
     logWarnings(settings.config, loaded, logger)
     hangup.tell(() => {
-      reload({ file: settings.config, served, lifecycle, logger })
+      const result = reload({ file: settings.config, served, lifecycle, logger })
+      metrics.reloads.inc({ source: 'rules', result })
+      metrics.serves('rules', gate.version)
       servedLimits?.read()
     })
     logger.info({ signal: await signal }, 'draining')
@@ -76,36 +85,14 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     // What is closed already stays closed; after an error nothing may keep the process.
     await Promise.all([service.close(), grpc?.close(0)])
     servedLimits?.close()
-    await close()
+    await statsd?.close()
+    await opened.close()
   }
 }
 
 function complain(problems: readonly string[]): number {
   for (const problem of problems) process.stderr.write(`${problem}\n`)
   return 1
-}
-
-function readLimits(settings: Settings): ReturnType<typeof loadLimits> | undefined {
-  return settings.ratelimitConfig === '' ? undefined : loadLimits(settings.ratelimitConfig, loadOptions(settings))
-}
-
-function loadOptions({ ratelimitMergeDomains }: Settings): { mergeDomains: boolean } {
-  return { mergeDomains: ratelimitMergeDomains }
-}
-
-function rateLimitingOf(settings: Settings, gate: Gate, store: Store, served: ServedLimits | undefined): RateLimiting {
-  if (served === undefined) return ruleLimiting(gate)
-  return configuredRateLimiting({
-    store,
-    limits: () => served.now,
-    settings: {
-      shadowMode: settings.ratelimitShadow,
-      quotaMode: settings.ratelimitQuota,
-      headers: settings.ratelimitHeaders ?? undefined,
-      dynamicMetadata: settings.ratelimitMetadata,
-      counting: settings.ratelimitCounting,
-    },
-  })
 }
 
 /** Resolves to the URL, with the port that was taken. */

@@ -1,5 +1,6 @@
 import type { Store } from 'tidegate'
 import type { RateLimitRequest, RateLimitResponse } from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import type { ObserveLimits } from '../metrics/limit-counters.ts'
 import { answerOf } from './answer.ts'
 import { appliedLimits } from './applied-limits.ts'
 import { charge } from './charge.ts'
@@ -18,13 +19,17 @@ export interface ConfiguredRateLimiting {
   /** As they are now: the files can be read again. */
   readonly limits: () => Limits
   readonly settings: AnswerSettings
+  /** Told of each decision. */
+  readonly observe?: ObserveLimits
 }
 
 /** By the configuration of envoyproxy/ratelimit. */
-export function configuredRateLimiting({ store, limits, settings }: ConfiguredRateLimiting): RateLimiting {
+export function configuredRateLimiting({ store, limits, settings, observe }: ConfiguredRateLimiting): RateLimiting {
   return async (message) => {
     const request = readRequest(message)
     const applied = appliedLimits(limits().domains.get(request.domain), request)
-    return answerOf(request, await charge(store, applied, request.descriptors, settings), settings)
+    const charged = await charge(store, applied, request.descriptors, settings)
+    observe?.(charged, request.descriptors)
+    return answerOf(request, charged, settings)
   }
 }

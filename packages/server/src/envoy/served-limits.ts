@@ -16,10 +16,18 @@ export class ServedLimits {
   readonly #options: LoadOptions
   readonly #logger: Logger
   readonly #timer: NodeJS.Timeout
-  /** How often the files were read again, and how often what they said was refused. */
-  readonly reloads = { accepted: 0, refused: 0 }
 
-  constructor(path: string, options: LoadOptions, limits: Limits, logger: Logger) {
+  readonly #told: (result: 'accepted' | 'refused', version: string) => void
+
+  /** @param told called after each time that the files were read again, with the version that is served then */
+  constructor(
+    path: string,
+    options: LoadOptions,
+    limits: Limits,
+    logger: Logger,
+    told: (result: 'accepted' | 'refused', version: string) => void = () => undefined,
+  ) {
+    this.#told = told
     this.#path = path
     this.#options = options
     this.#limits = limits
@@ -46,13 +54,13 @@ export class ServedLimits {
     const loaded = loadLimits(this.#path, this.#options)
     const path = this.#path
     if ('problems' in loaded) {
-      this.reloads.refused++
+      this.#told('refused', this.#limits.version)
       const { problems } = loaded
       this.#logger.error({ path, problems }, 'the rate limit files are refused; what was served before still is')
       return
     }
-    this.reloads.accepted++
     this.#limits = loaded.limits
+    this.#told('accepted', loaded.limits.version)
     const { version } = loaded.limits
     this.#logger.info({ path, version, limits: limitsIn(loaded.limits).length }, 'the rate limit files were read again')
   }

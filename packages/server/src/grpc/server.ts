@@ -5,6 +5,7 @@ import type { Gate } from 'tidegate'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
 import { ServiceError } from '../errors.ts'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { authorization } from './authorization.ts'
@@ -21,6 +22,7 @@ export interface GrpcOptions {
   /** Whose X-Forwarded-For is believed. */
   readonly isTrusted: Trust
   readonly logger: Logger
+  readonly metrics: Metrics
 }
 
 /** Names that health is asked by: of all, of the service as envoyproxy/ratelimit calls it, and of the services themselves. */
@@ -31,15 +33,15 @@ export class GrpcServer {
   readonly #server: Server
   readonly #health = new HealthImplementation(Object.fromEntries(HEALTH_NAMES.map((name) => [name, 'SERVING'])))
 
-  constructor({ gate, rateLimiting, forwardAuth, isTrusted, logger }: GrpcOptions) {
+  constructor({ gate, rateLimiting, forwardAuth, isTrusted, logger, metrics }: GrpcOptions) {
     // What the package would print comes as an error as well.
     setLogVerbosity(logVerbosity.NONE)
     this.#server = new Server(LIMITS)
     this.#server.addService(serviceDefinition(RateLimitService), {
-      ShouldRateLimit: unaryHandler(rateLimiting, logger),
+      ShouldRateLimit: unaryHandler(rateLimiting, { logger, metrics, endpoint: 'grpc ShouldRateLimit' }),
     })
     this.#server.addService(serviceDefinition(Authorization), {
-      Check: unaryHandler(authorization(gate, forwardAuth, isTrusted), logger),
+      Check: unaryHandler(authorization(gate, forwardAuth, isTrusted), { logger, metrics, endpoint: 'grpc Check' }),
     })
     this.#health.addToServer(this.#server)
     addReflection(this.#server, [RateLimitService, Authorization])

@@ -1,8 +1,11 @@
 import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
+import { adminRoutes } from '../admin/admin-routes.ts'
+import type { Tokens } from '../admin/tokens.ts'
 import type { Limits } from '../envoy/limits.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
 import { clientErrorAnswer } from './client-error.ts'
 import { envoyRoutes } from './envoy-routes.ts'
@@ -10,6 +13,7 @@ import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.t
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
+import { measureRequests } from './metrics-route.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
@@ -29,6 +33,9 @@ export interface ServiceOptions {
   readonly rateLimiting: RateLimiting
   /** What they are decided by; undefined where that is the rules. */
   readonly limits: () => Limits | undefined
+  /** Who may administrate. */
+  readonly tokens: Tokens
+  readonly metrics: Metrics
   readonly logger: Logger
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
@@ -37,7 +44,7 @@ export interface ServiceOptions {
 
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
-  const { logger, lifecycle, requestTimeoutMs = 10_000 } = options
+  const { logger, lifecycle, metrics, requestTimeoutMs = 10_000 } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
@@ -61,6 +68,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   })
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const problem = problemOf(error)
+    metrics.errors.inc({ code: problem.code })
     if (problem.status === 500) request.log.error({ err: error }, 'unforeseen error')
     else request.log.debug({ code: problem.code, field: problem.field }, problem.detail)
     return sendProblem(reply, problem)
@@ -76,7 +84,9 @@ export function createService(options: ServiceOptions): FastifyInstance {
   takeAllMethods(server)
   answerUnknownRoutes(server)
   warnOfSkips(server, options.gate)
+  measureRequests(server, metrics)
   void server.register(limitRoutes, options)
+  void server.register(adminRoutes, options)
   void server.register(refundRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)

@@ -45,6 +45,7 @@ export function translateEnvironment(environment: NodeJS.ProcessEnv): Translated
     const value = environment[theirs]
     if (value) take(ours, write(value), theirs)
   }
+  take('TIDEGATE_STATSD', statsdAddress(environment), 'USE_STATSD')
   take('TIDEGATE_REDIS', redisUrl(environment), 'REDIS_URL')
   take('TIDEGATE_RATELIMIT_HEADERS', headerNames(environment), 'LIMIT_RESPONSE_HEADERS_ENABLED')
   for (const [name, value] of Object.entries(environment)) {
@@ -86,6 +87,11 @@ function credentialsOf(secret: string | undefined): string {
   const at = secret.indexOf(':')
   const [user, password] = at < 0 ? ['', secret] : [secret.slice(0, at), secret.slice(at + 1)]
   return `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
+}
+
+/** There statsd is on by default; here only where it is asked for, so that nothing is sent to where nobody listens. */
+function statsdAddress({ USE_STATSD: use = '', STATSD_HOST: host, STATSD_PORT: port }: NodeJS.ProcessEnv) {
+  return boolean(use) === 'true' ? `${host || 'localhost'}:${port || '8125'}` : undefined
 }
 
 function headerNames(environment: NodeJS.ProcessEnv): string | undefined {

@@ -31,7 +31,8 @@ function readValue(setting: Setting<unknown>, source: string, text: string): unk
   const value = text === '' ? undefined : setting.read(text)
   if (value !== undefined) return value
   const reason = setting.reason?.(text)
-  const received = `received ${JSON.stringify(text)}`
+  // What may hold a secret is not repeated.
+  const received = setting.flag === '--admin-tokens' ? 'received another' : `received ${JSON.stringify(text)}`
   throw refusal(source, setting.expected, reason === undefined ? received : `${received}: ${reason}`)
 }
 

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { adminSettings } from './admin-settings.ts'
 import { grpcSettings } from './grpc-settings.ts'
 import { type LogLevel, readLogLevel } from './log-level.ts'
 import { rateLimitSettings } from './ratelimit-settings.ts'
@@ -64,6 +65,7 @@ export const settings = {
   } satisfies Setting<Trust>,
   ...grpcSettings,
   ...rateLimitSettings,
+  ...adminSettings,
   logLevel: {
     flag: '--log-level',
     environment: 'TIDEGATE_LOG_LEVEL',

@@ -4,6 +4,7 @@ import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { AnswerSettings } from '../envoy/settings.ts'
 import { GrpcServer } from '../grpc/server.ts'
+import { Metrics } from '../metrics/metrics.ts'
 import { readTrust } from '../settings/trust.ts'
 import { GrpcClient } from './grpc-client.ts'
 import { limitingByText } from './limiting-by-text.ts'
@@ -42,7 +43,14 @@ export async function grpcService(options: Options): Promise<GrpcService> {
       ? ruleLimiting(gate)
       : limitingByText(options.config, store, options.settings).rateLimiting
   const isTrusted = readTrust('127.0.0.0/8') ?? (() => false)
-  const server = new GrpcServer({ gate, rateLimiting, forwardAuth: () => ({ headers, denyStatus }), isTrusted, logger })
+  const server = new GrpcServer({
+    gate,
+    rateLimiting,
+    forwardAuth: () => ({ headers, denyStatus }),
+    isTrusted,
+    logger,
+    metrics: new Metrics(),
+  })
   const address = await server.listen('127.0.0.1', 0, options.credentials ?? ServerCredentials.createInsecure())
   const client = new GrpcClient(address)
   const close = async () => {

@@ -5,6 +5,7 @@ import type { Store } from 'tidegate'
 import { type Limits, loadLimits } from '../envoy/limits.ts'
 import { configuredRateLimiting, type RateLimiting } from '../envoy/rate-limiting.ts'
 import type { AnswerSettings } from '../envoy/settings.ts'
+import type { ObserveLimits } from '../metrics/limit-counters.ts'
 
 const plainSettings: AnswerSettings = {
   shadowMode: false,
@@ -19,12 +20,13 @@ export function limitingByText(
   text: string,
   store: Store,
   settings: Partial<AnswerSettings> = {},
+  observe: ObserveLimits = () => undefined,
 ): { rateLimiting: RateLimiting; limits: Limits } {
   const loaded = loadText(text)
   if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
   const { limits } = loaded
   const answering = { ...plainSettings, ...settings }
-  return { rateLimiting: configuredRateLimiting({ store, limits: () => limits, settings: answering }), limits }
+  return { rateLimiting: configuredRateLimiting({ store, limits: () => limits, settings: answering, observe }), limits }
 }
 
 function loadText(text: string): ReturnType<typeof loadLimits> {

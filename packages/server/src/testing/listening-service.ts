@@ -2,9 +2,14 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import { readTokens } from '../admin/tokens.ts'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
+import { limitObserver } from '../metrics/limit-counters.ts'
+import { Metrics } from '../metrics/metrics.ts'
+import { observedGate } from '../metrics/observed-gate.ts'
+import type { StatsdCounters } from '../metrics/statsd-counters.ts'
 import { readTrust } from '../settings/trust.ts'
 import { limitingByText } from './limiting-by-text.ts'
 
@@ -25,6 +30,10 @@ interface Options {
   /** A file of envoyproxy/ratelimit; without it the rules decide rate limit requests. */
   limits?: string
   store?: Store
+  /** Counts what limits decide. */
+  statsd?: StatsdCounters
+  /** As --admin-tokens takes them. */
+  tokens?: string
   trust?: string
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
@@ -40,14 +49,22 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const lifecycle: Lifecycle = { phase: 'serving' }
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
-  const gate = createGate({ rules, store })
-  const byLimits = options.limits === undefined ? undefined : limitingByText(options.limits, store)
+  const metrics = new Metrics()
+  const gate = observedGate(createGate({ rules, store }), metrics)
+  const tokens = readTokens(options.tokens ?? '')
+  if (tokens === undefined) throw new Error(`no tokens: ${options.tokens}`)
+  const byLimits =
+    options.limits === undefined
+      ? undefined
+      : limitingByText(options.limits, store, {}, limitObserver(metrics, options.statsd))
   const service = createService({
     gate,
     store,
     rateLimiting: byLimits?.rateLimiting ?? ruleLimiting(gate),
     limits: () => byLimits?.limits,
     isTrusted,
+    tokens,
+    metrics,
     forwardAuth: () => ({ headers, denyStatus }),
     logger,
     lifecycle,
