@@ -14,6 +14,7 @@ import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
 import { measureRequests } from './metrics-route.ts'
+import { openapiRoute } from './openapi-route.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
@@ -91,6 +92,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
   void server.register(envoyRoutes, options)
+  void server.register(openapiRoute)
   void server.register(schemaRoute)
   void server.register(startPageRoute, options)
   return server

@@ -63,6 +63,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+    this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
   }
 
   decided({ rule, allowed, source }: Decision): void {
@@ -74,6 +75,8 @@ export class Metrics {
     this.config.remove({ source, version: this.#versions.get(source) ?? version })
     this.#versions.set(source, version)
     this.config.set({ source, version }, 1)
+    // A series that begins with its first refusal has not increased for Prometheus.
+    for (const result of ['accepted', 'refused']) this.reloads.inc({ source, result }, 0)
   }
 
   /** Shows what a memory store holds, looked at with each scrape. */

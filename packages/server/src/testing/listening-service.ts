@@ -20,6 +20,8 @@ export interface ListeningService {
   readonly log: { level: number; msg: string }[]
   readonly lifecycle: Lifecycle
   post(path: string, body: unknown): Promise<Response>
+  /** Each path that is served, with its methods in lower case; of `/auth`, which takes any, GET alone. */
+  routes(): [path: string, methods: string[]][]
   /** How many connections are open. */
   connections(): Promise<number>
   close(): Promise<void>
@@ -83,7 +85,21 @@ export async function listeningService(options: Options): Promise<ListeningServi
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }
       return fetch(`${url}${path}`, init)
     },
+    routes: () => routesIn(service.printRoutes({ commonPrefix: false })),
     connections: () => promisify(service.server.getConnections.bind(service.server))(),
     close: () => service.close(),
   }
+}
+
+/** A tree of paths, each the end of those that it hangs from: `├── v1/limit (POST)`. */
+function routesIn(tree: string): [string, string[]][] {
+  const above: string[] = []
+  return [...tree.matchAll(/^(.*)─ (\S+)(?: \(([^)]+)\))?$/gm)].flatMap(([, indent = '', end = '', methods]) => {
+    const depth = Math.floor(indent.length / 4)
+    const path = `${depth === 0 ? '' : above[depth - 1]}${end}`
+    above[depth] = path
+    if (methods === undefined) return []
+    const all = methods.split(', ').filter((method) => method !== 'HEAD')
+    return [[path, (all.length > 3 ? ['GET'] : all).map((method) => method.toLowerCase()).sort()]]
+  })
 }
