@@ -1,6 +1,6 @@
 import type { Charged } from '../envoy/charge.ts'
 import type { RequestDescriptor } from '../envoy/request.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics, Outcome } from './metrics.ts'
 import type { StatsdCounters } from './statsd-counters.ts'
 
 /** Near its limit is what has used more than this share of it, as envoyproxy/ratelimit has it by default. */
@@ -15,7 +15,7 @@ export function limitObserver(metrics: Metrics, statsd: StatsdCounters | undefin
     for (const [i, { limit, figures }] of charged.entries()) {
       if (limit.kind !== 'counted' || figures === undefined) continue
       const { allowed, used } = figures
-      const outcome = allowed ? 'allowed' : limit.shadowMode ? 'shadowed' : 'refused'
+      const outcome: Outcome = allowed ? 'allowed' : limit.shadowMode ? 'shadowed' : 'refused'
       metrics.decisions.inc({ rule: limit.rule.name, outcome, source: 'store' })
       if (statsd === undefined) continue
       const hits = descriptors[i]?.hits ?? 1

@@ -14,7 +14,7 @@ const variables = Object.values(settings)
 
 describe('settings', () => {
   test('have the defaults of their table', () => {
-    const { trustProxy, ...others } = readSettings([], {})
+    const { trustProxy, adminTokens, ...others } = readSettings([], {})
     expect(others).toEqual({
       config: exampleConfigFile,
       redis: null,
@@ -31,9 +31,11 @@ describe('settings', () => {
       ratelimitQuota: false,
       ratelimitHeaders: null,
       ratelimitMetadata: false,
+      statsd: null,
       logLevel: 'info',
     })
     expect(trustProxy('127.0.0.1')).toBe(false)
+    expect(adminTokens.isEmpty).toBe(true)
   })
 
   test('are read from flags, before the environment', () => {
@@ -138,6 +140,10 @@ describe('settings', () => {
       `${name}: expected one of ${variables}; there is no such variable`,
     ]),
   ]
+  test('a token that is wrong is not repeated', () => {
+    expect(() => readSettings(['--admin-tokens', 'read:secret'], {})).toThrow(/; received another$/)
+  })
+
   test('variables that are none of its own are left alone', () => {
     const environment = {
       TIDEGATE_REQUIRE_PARTS: '1',
