@@ -43,18 +43,18 @@ export async function charge(
   const quotas = charging.filter((part) => !part.limit.shadowMode && isQuota(part))
   const strict = charging.filter((part) => !part.limit.shadowMode && !isQuota(part))
 
-  const quotaFigures = await eachByItself(store, quotas, true)
+  // Most requests have strict limits alone, and wait for nothing else.
+  const quotaFigures = quotas.length === 0 ? [] : await eachByItself(store, quotas, true)
   const isUsedUp = quotas.length > 0 && quotaFigures.every(({ allowed }) => !allowed)
   const strictFigures = await (settings.counting === 'apart'
     ? eachByItself(store, strict, true)
     : together(store, strict, !isUsedUp))
   const isRefused = isUsedUp || strictFigures.some(({ allowed }) => !allowed)
-  if (isRefused && settings.counting === 'together') await giveBack(store, quotas, quotaFigures)
-  const shadowFigures = await eachByItself(store, shadows, !isRefused || settings.counting === 'apart')
-  const refunded = await refunds(
-    store,
-    parts.filter(({ isRefund }) => isRefund),
-  )
+  if (isRefused && quotas.length > 0 && settings.counting === 'together') await giveBack(store, quotas, quotaFigures)
+  const areShadowsCharged = !isRefused || settings.counting === 'apart'
+  const shadowFigures = shadows.length === 0 ? [] : await eachByItself(store, shadows, areShadowsCharged)
+  const givingBack = parts.filter(({ isRefund }) => isRefund)
+  const refunded = givingBack.length === 0 ? [] : await refunds(store, givingBack)
   for (const [i, part] of quotas.entries()) keep(part, quotaFigures[i] as RuleDecision)
   for (const [i, part] of strict.entries()) keep(part, strictFigures[i] as RuleDecision)
   for (const [i, part] of shadows.entries()) keep(part, shadowFigures[i] as RuleDecision)
