@@ -48,7 +48,12 @@ export async function charge(
   const isUsedUp = quotas.length > 0 && quotaFigures.every(({ allowed }) => !allowed)
   const strictFigures = await (settings.counting === 'apart'
     ? eachByItself(store, strict, true)
-    : together(store, strict, !isUsedUp))
+    : together(store, strict, !isUsedUp)
+  ).catch(async (error: unknown) => {
+    // An error is the answer to the whole request: what it has been charged is given back, as far as the store can.
+    await giveBack(store, quotas, quotaFigures).catch(() => undefined)
+    throw error
+  })
   const isRefused = isUsedUp || strictFigures.some(({ allowed }) => !allowed)
   if (isRefused && quotas.length > 0 && settings.counting === 'together') await giveBack(store, quotas, quotaFigures)
   const areShadowsCharged = !isRefused || settings.counting === 'apart'

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js'
+import { memoryStore, type Store, TidegateError } from 'tidegate'
 import { afterEach, expect, test } from 'vitest'
 import { RateLimitService } from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { type GrpcService, grpcService } from '../testing/grpc-service.ts'
@@ -172,6 +173,39 @@ test('a quota is not charged for what another limit refuses', async () => {
   expect((await answer(running, [of('strict=1'), of('second=1')]))[0]).toBe(OVER)
   expect(await answer(running, [of('second=1')])).toEqual([OK, [OK, 1, 40]])
 })
+
+test('a quota is not charged for what ends with an error of the store', async () => {
+  const store = memoryStore({ clock: () => 1_700_000_000_000 })
+  let isBroken = true
+  const decide: Store['decide'] = async (checks, mode) => {
+    if (isBroken && checks.some(({ rule }) => rule.name === 'shop.strict')) {
+      throw new TidegateError('ERR_STORE_UNAVAILABLE', 'gone')
+    }
+    return store.decide(checks, mode)
+  }
+  const failing = { ...boundTo(store), decide }
+  const running = await serving({ config: MODES, store: failing })
+  await expect(answer(running, [of('strict=1'), of('second=1')])).rejects.toMatchObject({ code: status.UNAVAILABLE })
+  isBroken = false
+  expect(await answer(running, [of('second=1')])).toEqual([OK, [OK, 1, 40]])
+})
+
+/** A store's methods as those of an object of their own. */
+function boundTo(store: Store): Store {
+  const { clock } = store
+  return {
+    clock,
+    decide: store.decide.bind(store),
+    refund: store.refund.bind(store),
+    renew: store.renew.bind(store),
+    entries: store.entries.bind(store),
+    block: store.block.bind(store),
+    unblock: store.unblock.bind(store),
+    reset: store.reset.bind(store),
+    ping: store.ping.bind(store),
+    close: store.close.bind(store),
+  }
+}
 
 test('a limit that another replaces does not count', async () => {
   const running = await serving({ config: MODES })
