@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '../packages/tidegate/src/stores/redis')
 const output = join(folder, 'scripts.generated.ts')
-const names = ['decide', 'refund', 'entries', 'renew', 'block', 'unblock']
+const names = ['decide', 'refund', 'entries', 'renew', 'reserve', 'settle', 'block', 'unblock', 'heartbeat']
 const scripts = Object.fromEntries(names.map((name) => [name, join(folder, `scripts/${name}.lua`)]))
 
 function assemble(path) {

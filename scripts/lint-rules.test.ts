@@ -99,6 +99,23 @@ const imports: { file: string; refused: string[]; admitted: string[] }[] = [
     admitted: ['../limiter.ts', '../gate.ts', '../decision.ts'],
   },
   {
+    file: `${library}/adapters/express.ts`,
+    refused: [
+      'node:http',
+      'koa-router',
+      'express/lib/router',
+      '../stores/store.ts',
+      '../index.ts',
+      '../algorithms/slab.ts',
+    ],
+    admitted: ['express', 'fastify', '@nestjs/common', '../http/request-limit.ts', '../limiter.ts', './node.ts'],
+  },
+  {
+    file: `${library}/compat/express-rate-limit.ts`,
+    refused: ['express-rate-limit', 'express', 'node:timers'],
+    admitted: ['../limiter.ts', '../http/dimension.ts', './hit-counts.ts'],
+  },
+  {
     file: `${library}/a-folder-that-is-new/file.ts`,
     refused: ['node:fs', 'zod'],
     admitted: ['../rule.ts'],

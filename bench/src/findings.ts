@@ -71,4 +71,28 @@ export const targets = {
     aim: 0.5,
     better: 'lower',
   },
+  expressMemory: {
+    what: 'Express, requests per processor second with our limiter in memory, vs none',
+    must: 0.95,
+    aim: 0.98,
+    better: 'higher',
+  },
+  fastifyMemory: {
+    what: 'Fastify, requests per processor second with our limiter in memory, vs none',
+    must: 0.82,
+    aim: 0.9,
+    better: 'higher',
+  },
+  expressRedis: {
+    what: 'Express, requests per processor second with our limiter in Redis, vs the fastest peer in Redis',
+    must: 1,
+    aim: 1.1,
+    better: 'higher',
+  },
+  fastifyRedis: {
+    what: 'Fastify, requests per processor second with our limiter in Redis, vs @fastify/rate-limit in Redis',
+    must: 1,
+    aim: 1.1,
+    better: 'higher',
+  },
 } as const satisfies Record<string, Target>

@@ -3,7 +3,16 @@ import { createRequire } from 'node:module'
 import { cpus, loadavg, totalmem } from 'node:os'
 
 /** The packages whose versions decide what is compared. */
-const PACKAGES = ['ioredis', 'rate-limiter-flexible', 'rolling-rate-limiter']
+const PACKAGES = [
+  'ioredis',
+  'rate-limiter-flexible',
+  'rolling-rate-limiter',
+  'express',
+  'express-rate-limit',
+  'rate-limit-redis',
+  'fastify',
+  '@fastify/rate-limit',
+]
 
 /** What was measured on, without anything that names the machine. */
 export function describeMachine(redis: string): string {

@@ -8,6 +8,7 @@ import { measureLatency } from './latency.ts'
 import { describeMachine } from './machine.ts'
 import { measureMatching } from './matching.ts'
 import { measureMemory } from './memory.ts'
+import { measureMiddleware } from './middleware.ts'
 import { type Options, readOptions, type Section } from './plan.ts'
 import { checkReadings } from './reading.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -36,6 +37,7 @@ async function measure(redis: RedisServer, { plan, sections }: Options): Promise
   if (wanted('matching')) outcomes.push(await measureMatching(plan))
   if (wanted('redis')) outcomes.push(await measureThroughput(redis, plan), await measureBatches(redis, plan))
   if (wanted('latency')) outcomes.push(await measureLatency(redis, plan))
+  if (wanted('middleware')) outcomes.push(await measureMiddleware(redis, plan))
   if (wanted('footprint')) outcomes.push(await measureFootprint(redis))
   return {
     findings: outcomes.flatMap(({ findings }) => findings),

@@ -5,7 +5,7 @@ export interface Plan {
   readonly scale: number
 }
 
-export const SECTIONS = ['memory', 'matching', 'redis', 'latency', 'footprint'] as const
+export const SECTIONS = ['memory', 'matching', 'redis', 'latency', 'footprint', 'middleware'] as const
 export type Section = (typeof SECTIONS)[number]
 
 export interface Options {

@@ -14,7 +14,7 @@ export interface Quota {
 }
 
 export function tidegate(client: Redis, { limit, seconds }: Quota, maxBatch?: number): Decide {
-  const store = redisStore(client, maxBatch === undefined ? {} : { maxBatch })
+  const store = redisStore(client, { deadlineMs: 60_000, ...(maxBatch !== undefined && { maxBatch }) })
   const limiter = createLimiter({ limit, window: `${seconds}s`, name: 'bench', store })
   return async (key) => {
     const { allowed, remaining, retryAfterMs } = await limiter.limit(key)

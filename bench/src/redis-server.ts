@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 /** A Redis of the benchmark's own, without persistence. */
 export interface RedisServer {
   readonly version: string
+  readonly port: number
   /** A new client of one of its databases, emptied. */
   client(database: number): Promise<Redis>
   /** Closes the clients and ends the server. */
@@ -35,5 +36,5 @@ export async function startRedis(): Promise<RedisServer> {
     return opened
   }
   const version = /redis_version:(\S+)/.exec(await (await client(0)).info('server'))?.[1] ?? 'of unknown version'
-  return { version, client, stop }
+  return { version, port, client, stop }
 }

@@ -28,7 +28,7 @@ const ownCommands = new Map(
 /** Whatever a store may do, so that each command is needed at least once. */
 async function everything(client: RedisClient): Promise<void> {
   let now = Date.now()
-  const store = redisStore(client, { clock: () => now })
+  const store = redisStore(client, { guarded: false, clock: () => now })
   const of = (options: Partial<LimiterOptions> & { name: string }) =>
     createLimiter({ limit: 100, window: '1h', store, ...options })
   const limiter = of({ name: 'all' })
@@ -37,7 +37,9 @@ async function everything(client: RedisClient): Promise<void> {
     now++
     await limiter.limit('k')
   }
-  await createLimiter({ name: 'time', limit: 5, window: '1h', store: redisStore(client) }).limit('k')
+  await createLimiter({ name: 'time', limit: 5, window: '1h', store: redisStore(client, { guarded: false }) }).limit(
+    'k',
+  )
   for (const algorithm of ['sliding-counter', 'fixed-window', 'token-bucket'] as const) {
     const other = of({ name: algorithm, algorithm })
     await other.limit('k', { cost: 2 })
@@ -61,6 +63,11 @@ async function everything(client: RedisClient): Promise<void> {
   const many = of({ name: 'many', algorithm: 'concurrency', limit: 2000 })
   await Promise.all(Array.from({ length: 1001 }, (_, i) => many.limit('k', { id: `i${i}` })))
   expect(await many.entries('k')).toHaveLength(1001)
+  for (const id of ['r1', 'r2']) await limiter.reserve('r', { cost: 2, id, expiresIn: 100 })
+  await limiter.settle('r', 'r1', { cost: 3 })
+  now += 100
+  await limiter.reserve('r', { cost: 2, id: 'r3' })
+  await limiter.cancel('r', 'r3')
   await limiter.block('k', 1000)
   await limiter.limit('k')
   await limiter.unblock('k')
@@ -124,7 +131,7 @@ for (const [part, start] of [['redis-server', startRedis] as const, ['valkey-ser
     test('who asks for other keys is told so', async () => {
       await allow(admin, [...required, '+info'])
       await using(await ioredis.single(server.port, { user }), async (client) => {
-        const store = redisStore(client, { prefix: 'other' })
+        const store = redisStore(client, { guarded: false, prefix: 'other' })
         const limiter = createLimiter({ name: 'other', limit: 5, window: '1h', store })
         const failure = { code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(/NOPERM.*key/i) }
         await expect(limiter.limit('k')).rejects.toMatchObject(failure)
@@ -162,7 +169,12 @@ describe.skipIf(skipped)(`a user of the ACL of a cluster ${skipped ? howToInstal
         await everything(client)
         await setSlot(target, 'IMPORTING', source.id)
         await setSlot(source, 'MIGRATING', target.id)
-        const limiter = createLimiter({ name: 'moved', limit: 5, window: '1h', store: redisStore(client) })
+        const limiter = createLimiter({
+          name: 'moved',
+          limit: 5,
+          window: '1h',
+          store: redisStore(client, { guarded: false }),
+        })
         expect(await limiter.limit('moved')).toMatchObject({ used: 1 })
         expect(await target.admin.dbsize()).toBeGreaterThan(0)
         await target.admin.flushall()

@@ -134,6 +134,8 @@ function distant(latencies: readonly number[]): { store: Store; near: Store } {
     clock: near.clock,
     decide: (checks, mode) => far(() => near.decide(checks, mode)),
     refund: (rule, key, cost, of) => far(() => near.refund(rule, key, cost, of)),
+    reserve: near.reserve.bind(near),
+    settle: near.settle.bind(near),
     renew: near.renew.bind(near),
     entries: near.entries.bind(near),
     block: near.block.bind(near),

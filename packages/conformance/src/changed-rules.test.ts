@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { createGate, type Decision, type Descriptor, type RuleOptions } from 'tidegate'
+import { createGate, type Decision, type Descriptor } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Verdict } from './oracle/counter.ts'
+import type { LimitedRule, Verdict } from './oracle/counter.ts'
 import { type OracleCheck, RequestOracle } from './oracle/request-oracle.ts'
 import { type StoreUnderTest, storeKinds } from './stores.ts'
 
@@ -10,7 +10,7 @@ const CHANGES = 1000
 const CHANGES_PER_RUN = 100
 
 const limit = fc.integer({ min: 0, max: 9 })
-const rules: fc.Arbitrary<RuleOptions>[] = [
+const rules: fc.Arbitrary<LimitedRule>[] = [
   of({ name: 'user', key: fc.constant(['user']), limit, window: fc.constantFrom(20, 20, 20, 45) }),
   of({ name: 'coarse', limit, window: fc.constant(30), resolution: fc.constantFrom(5, 5, 5, 10) }),
   of({
@@ -38,10 +38,10 @@ const rules: fc.Arbitrary<RuleOptions>[] = [
   of({ name: 'lease', algorithm: fc.constant('concurrency'), limit, window: fc.constant(15) }),
 ]
 
-function of({ name, ...fields }: { name: string } & Record<string, unknown>): fc.Arbitrary<RuleOptions> {
+function of({ name, ...fields }: { name: string } & Record<string, unknown>): fc.Arbitrary<LimitedRule> {
   const generated: fc.Arbitrary<object> = fc.record(fields as Record<string, fc.Arbitrary<unknown>>)
   const match = fc.constantFrom(undefined, undefined, undefined, { route: '/a' })
-  return fc.tuple(generated as fc.Arbitrary<Omit<RuleOptions, 'name'>>, match).map(([one, where]): RuleOptions => {
+  return fc.tuple(generated as fc.Arbitrary<Omit<LimitedRule, 'name'>>, match).map(([one, where]): LimitedRule => {
     return { name, ...one, ...(where && { match: where }) }
   })
 }
@@ -103,7 +103,7 @@ for (const kind of storeKinds.filter(({ name }) => name === 'memory' || name ===
 }
 
 /** What a request is decided by. A rule counts anew where anything but its limit has changed, and goes on where it was that way before. */
-function checksOf(current: readonly RuleOptions[], descriptor: Descriptor): OracleCheck[] {
+function checksOf(current: readonly LimitedRule[], descriptor: Descriptor): OracleCheck[] {
   return current
     .filter(({ match }) => match === undefined || match['route'] === descriptor['route'])
     .map((rule) => {

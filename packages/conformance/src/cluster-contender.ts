@@ -40,7 +40,7 @@ async function contend(): Promise<ClusterReport> {
   const nodes = ports.map((port) => ({ host: '127.0.0.1', port }))
   const redisOptions = { autoResendUnfulfilledCommands: false }
   const client = new Cluster(nodes, { redisOptions, retryDelayOnFailover: 0 })
-  const store = redisStore(client)
+  const store = redisStore(client, { guarded: false })
   let [seed, refused, givenBack] = [number + 1, 0, 0]
   const { refund } = store
   store.refund = (...given) => {

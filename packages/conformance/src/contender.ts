@@ -11,7 +11,7 @@ const [port, limit, window, duration] = process.argv.slice(2).map(Number) as [nu
 const IN_FLIGHT = 16
 
 const client = new Redis(port, '127.0.0.1', { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })
-const limiter = createLimiter({ name: 'contended', limit, window, store: redisStore(client) })
+const limiter = createLimiter({ name: 'contended', limit, window, store: redisStore(client, { guarded: false }) })
 const admitted: number[] = []
 const failures: string[] = []
 let refused = 0

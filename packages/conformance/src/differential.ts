@@ -1,22 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createGate, type Decision, type Gate, memoryStore, type RuleOptions } from 'tidegate'
+import { createGate, type Decision, type Gate, type GateSettlement, memoryStore } from 'tidegate'
 import type { Clock, Store } from 'tidegate/store'
-import type { Verdict } from './oracle/counter.ts'
+import type { LimitedRule, Verdict } from './oracle/counter.ts'
 import { type OracleCheck, RequestOracle } from './oracle/request-oracle.ts'
 import { moved, type Sequence, type SequenceStep } from './sequence.ts'
 
 /** Opens a store with nothing in it that is driven by the clock. */
 export type OpenStore = (clock: Clock) => Promise<Store>
 
+/** How many requests came to what, so that a test can tell whether it has seen everything. */
+export interface Tally {
+  steps: number
+  allowed: number
+  refused: number
+  /** Reservations settled above what was reserved, and below; and settled in vain. */
+  charged?: number
+  refunded?: number
+  unsettled?: number
+}
+
 /**
  * Takes one sequence through the memory store, the oracle and the other store, step by step.
- * @param count is told how many steps were compared, and how many requests were admitted and refused
+ * @param count is told how many steps were compared, and how many requests came to what
  * @throws Error at the first step on which two of them disagree in any field
  */
 export async function compare(
   sequence: Sequence,
   open: OpenStore,
-  count = { steps: 0, allowed: 0, refused: 0 },
+  count: Tally = { steps: 0, allowed: 0, refused: 0 },
 ): Promise<void> {
   let now = sequence.start
   const clock = () => now
@@ -35,15 +46,16 @@ export async function compare(
     agree(i, step, now, 'memory', withoutAtomicity(ours), 'the store', withoutAtomicity(theirs))
     const expected = ask(oracle, matching, step, decisions, now)
     agree(i, step, now, 'memory', isDecision(ours) ? figuresOf(ours) : ours, 'the oracle', expected)
+    if (isSettlement(ours)) tally(count, ours)
     if (!isDecision(ours)) continue
     count[ours.allowed ? 'allowed' : 'refused']++
-    if (step.op === 'limit') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
+    if (step.op !== 'peek') past.set(JSON.stringify(step.descriptor), [ours, ...decisions].slice(0, 6))
   }
 }
 
 /** True where the step asks for what none of the rules has. */
 function isIdle({ op }: SequenceStep, matching: readonly OracleCheck[]): boolean {
-  if (op === 'limit' || op === 'peek' || op === 'reset') return false
+  if (op === 'limit' || op === 'peek' || op === 'reserve' || op === 'reset') return false
   if (op === 'refund') return matching.some(({ rule }) => isConcurrency(rule))
   if (op === 'renew' || op === 'release') return !matching.some(({ rule }) => isConcurrency(rule))
   return matching.length === 0
@@ -55,7 +67,7 @@ async function take(
   matching: readonly OracleCheck[],
   past: Decision[],
 ): Promise<unknown> {
-  const { op, cost, id, duration } = step
+  const { op, cost, id, duration, expiresIn } = step
   const descriptor = step.descriptor as Record<string, string>
   const rule = one(matching, step)?.rule.name as string
   if (op === 'reset') return gate.reset(descriptor)
@@ -68,9 +80,20 @@ async function take(
     const decision = step.of === undefined ? undefined : past[step.of]
     return [...(await gate.refund(descriptor, { cost, ...(decision && { decision }) }))]
   }
-  const decision = await gate[op](descriptor, { cost, id })
-  // A request that no rule matches is decided without the store.
+  if (op === 'settle') return gate.settle(descriptor, id, { cost }).catch(codeOf)
+  if (op === 'reserve') {
+    return gate.reserve(descriptor, { cost: Math.max(1, cost), id, expiresIn }).then(withoutTimeOfNone, codeOf)
+  }
+  return withoutTimeOfNone(await gate[op](descriptor, { cost, id }))
+}
+
+/** A request that no rule matches is decided without the store. */
+function withoutTimeOfNone(decision: Decision): Decision {
   return decision.rule === null ? { ...decision, at: 0 } : decision
+}
+
+function codeOf({ code }: { code: string }) {
+  return { error: code }
 }
 
 /** The oracle's answer, with its own way of matching rules and naming counters. */
@@ -81,10 +104,17 @@ function ask(
   past: Decision[],
   now: number,
 ): unknown {
-  const { op, cost, id, duration } = step
+  const { op, cost, id, duration, expiresIn } = step
   const meant = one(matching, step)
   if (op === 'limit' || op === 'peek')
     return oracle.decide(matching, op === 'limit' ? 'consume' : 'peek', cost, now, id)
+  if (op === 'reserve' && matching.some((check) => check.cost === 0)) return { error: 'ERR_INVALID_COST' }
+  if (op === 'reserve') {
+    // Without the dimension that a rule takes its cost from, it is that of the reservation.
+    const reserving = 'weight' in step.descriptor ? matching : matching.map(({ cost: _, ...check }) => check)
+    return oracle.reserve(reserving, Math.max(1, cost), now, id, expiresIn)
+  }
+  if (op === 'settle') return settle(oracle, matching, step, now)
   if (op === 'refund') {
     const decision = step.of === undefined ? undefined : past[step.of]
     return matching.map((check) => [check.rule.name, refund(oracle, check, cost, decision, now)])
@@ -103,17 +133,31 @@ function ask(
 }
 
 function refund(oracle: RequestOracle, check: OracleCheck, cost: number, decision: Decision | undefined, now: number) {
-  if (decision === undefined) return oracle.refund(check, cost, now, undefined)
+  const whole = check.cost ?? cost
+  if (decision === undefined) return oracle.refund(check, whole, now, undefined)
   const figures = decision.allowed ? decision.rules.find(({ rule }) => rule === check.rule.name) : undefined
-  return figures === undefined ? 0 : oracle.refund(check, cost, now, { at: figures.at, id: decision.id ?? undefined })
+  return !figures?.allowed ? 0 : oracle.refund(check, whole, now, { at: figures.at, id: decision.id ?? undefined })
 }
 
-function checksOf(rules: readonly RuleOptions[], { descriptor }: SequenceStep): OracleCheck[] {
+function settle(oracle: RequestOracle, matching: readonly OracleCheck[], step: SequenceStep, now: number) {
+  const isWeighed = 'weight' in step.descriptor
+  const rules = matching.map((check) => {
+    const cost = isWeighed ? (check.cost ?? step.cost) : step.cost
+    return { rule: check.rule.name, ...oracle.settle(check, cost, now, step.id) }
+  })
+  if (rules.some((rule) => 'error' in rule)) return { error: 'ERR_INVALID_COST' }
+  return { settled: rules.some((rule) => 'settled' in rule && rule.settled), rules }
+}
+
+function checksOf(rules: readonly LimitedRule[], { descriptor }: SequenceStep): OracleCheck[] {
   const of = (dimension: string) => (descriptor as Record<string, string | undefined>)[dimension]
   return rules
     .filter(({ match }) => match?.['route'] === undefined || match['route'] === descriptor.route)
     .filter(({ key = [] }) => key.every((dimension) => of(dimension) !== undefined))
-    .map((rule) => ({ rule, counter: JSON.stringify([rule.name, ...(rule.key ?? []).map(of)]) }))
+    .map((rule) => {
+      const counter = JSON.stringify([rule.name, ...(rule.key ?? []).map(of)])
+      return { rule, counter, cost: rule.cost === undefined ? undefined : Number(of(rule.cost) ?? 1) }
+    })
 }
 
 function one(matching: readonly OracleCheck[], { rule }: SequenceStep): OracleCheck | undefined {
@@ -137,7 +181,19 @@ function agree(i: number, step: SequenceStep, now: number, a: string, left: unkn
 }
 
 function isDecision(answer: unknown): answer is Decision {
-  return typeof answer === 'object' && answer !== null && 'rules' in answer
+  return typeof answer === 'object' && answer !== null && 'allowed' in answer
+}
+
+function isSettlement(answer: unknown): answer is GateSettlement {
+  return typeof answer === 'object' && answer !== null && 'settled' in answer
+}
+
+function tally(count: Tally, { rules }: GateSettlement): void {
+  for (const { settled, charged, refunded } of rules) {
+    if (charged > 0) count.charged = (count.charged ?? 0) + 1
+    if (refunded > 0) count.refunded = (count.refunded ?? 0) + 1
+    if (!settled) count.unsettled = (count.unsettled ?? 0) + 1
+  }
 }
 
 /** How a request is taken apart in a cluster is the store's own affair. */

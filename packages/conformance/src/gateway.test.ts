@@ -15,6 +15,8 @@ const RULES = `
 rules:
   - { name: per-address, key: [ip], limit: ${LIMIT}, window: ${WINDOW_MS}ms, match: { host: 'log.example' } }
   - { name: minute, key: [ip], limit: 1000, window: 60s, match: { host: 'minute.example' } }
+# A deadline that a busy machine does not miss.
+store: { deadlineMs: 5000 }
 `
 const CONNECTIONS = 16
 

@@ -11,7 +11,7 @@ const [port, limit, requests, time] = process.argv.slice(2).map(Number) as [numb
 const AT_ONCE = 1000
 
 const client = new Redis(port, '127.0.0.1', { autoResendUnfulfilledCommands: false })
-const store = redisStore(client, { clock: () => time })
+const store = redisStore(client, { guarded: false, clock: () => time })
 const limiter = createLimiter({ name: 'log', algorithm: 'sliding-log', limit, window: '1h', store })
 const failures: string[] = []
 let admitted = 0

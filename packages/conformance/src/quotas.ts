@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
-import type { AlgorithmSpelling, Alignment, RuleOptions } from 'tidegate'
+import type { AlgorithmSpelling, Alignment, LimitOptions } from 'tidegate'
 import { CALENDAR_UNITS, type CalendarUnit } from 'tidegate/store'
 import { CALENDAR_ZONES } from './calendar-times.ts'
 
 /** What a random rule says of its limit. Durations are numbers, so that oracles can reckon with them. */
-export type RandomLimit = Omit<RuleOptions, 'name' | 'key' | 'match' | 'description'>
+export type RandomLimit = LimitOptions
 
 const limitAndWindow = (limit: [number, number], window: [number, number]) => ({
   limit: fc.integer({ min: limit[0], max: limit[1] }),
@@ -134,7 +134,7 @@ export const steadyLimits: Record<AlgorithmSpelling, fc.Arbitrary<RandomLimit>> 
 }
 
 /** How far a clock must move for something to end: the window of a rule, or what stands for it. */
-export function periodOf({ window, period, align }: RuleOptions): number {
+export function periodOf({ window, period, align }: LimitOptions): number {
   const either = window ?? period
   if (typeof either === 'number') return either
   return (PERIODS as Partial<Record<Alignment, number>>)[align ?? 'epoch'] ?? 1000

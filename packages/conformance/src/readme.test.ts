@@ -34,7 +34,7 @@ describe('what the pages show runs as it stands', () => {
 
   test('the blocks of the guide', () => {
     const blocks = blocksOf('docs/guide/library.md').filter((code) => !code.includes('TidegateError'))
-    expect(blocks).toHaveLength(3)
-    expect(blocks.map(run)).toEqual(['', '', 'true false\ntrue'])
+    expect(blocks).toHaveLength(4)
+    expect(blocks.map(run)).toEqual(['', '', '', 'true false\ntrue'])
   })
 })

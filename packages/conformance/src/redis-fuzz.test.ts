@@ -65,7 +65,7 @@ describeRedis('damaged states in Redis', (redis) => {
     'a %s state with any damage: its own request is answered or refused, its neighbours are served',
     async (_, entries) => {
       let now = 1_700_000_000_000
-      const store = redisStore(redis.client, { clock: () => now })
+      const store = redisStore(redis.client, { guarded: false, clock: () => now })
       const limiter = createLimiter({ name: 'fuzz', limit: LIMIT, window: WINDOW_MS, store })
       for (let i = 0; i < entries; i++) {
         now += 10
@@ -109,7 +109,7 @@ describeRedis('damaged states in Redis', (redis) => {
 
   test('a log cut short at its front, byte by byte: the wait of what it refuses is searched for, and neighbours are served', async () => {
     let now = 1_700_000_000_000
-    const store = redisStore(redis.client, { clock: () => now })
+    const store = redisStore(redis.client, { guarded: false, clock: () => now })
     const limiter = createLimiter({ name: 'cut', limit: LIMIT, window: WINDOW_MS, store })
     for (let i = 0; i < 60; i++) {
       now += 10

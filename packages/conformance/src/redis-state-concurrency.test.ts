@@ -13,7 +13,7 @@ describeRedis('leases in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'held', algorithm: 'concurrency', limit, window, store })
   }
 
@@ -110,7 +110,7 @@ describeRedis('leases in Redis', (redis) => {
   // apisix #12823: the leases of a node that crashed are never given back.
   test('the lease of a client that is gone comes back when its life is over', async () => {
     const client = redis.client.duplicate()
-    const store = redisStore(client)
+    const store = redisStore(client, { guarded: false })
     const options = { name: 'held', algorithm: 'concurrency', limit: 1, window: '200ms' } as const
     expect((await createLimiter({ ...options, store }).limit('k')).allowed).toBe(true)
     client.disconnect()
@@ -140,7 +140,7 @@ describeRedis('leases in Redis', (redis) => {
     '%s in the place of leases: an error for that request alone, and it stays as it is',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client, { clock: () => TIME }),
+        store: redisStore(redis.client, { guarded: false, clock: () => TIME }),
         rules: [
           { name: 'user', key: ['user'], algorithm: 'concurrency', limit: 5, window: '1h' },
           { name: 'site', limit: 100, window: '1h' },

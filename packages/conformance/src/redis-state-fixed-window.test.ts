@@ -11,7 +11,7 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(options: LimitOptions, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'state', algorithm: 'fixed-window', ...options, store })
   }
 
@@ -107,7 +107,7 @@ describeRedis('what a fixed window stores in Redis', (redis) => {
   describe.each(alignments)('windows of %s', (_, options) => {
     test.each(foreign)('%s: an error for that request alone, and it stays as it is', async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client),
+        store: redisStore(redis.client, { guarded: false }),
         rules: [
           { name: 'user', key: ['user'], algorithm: 'fixed-window', limit: 5, ...options },
           { name: 'site', algorithm: 'fixed-window', limit: 100, ...options },

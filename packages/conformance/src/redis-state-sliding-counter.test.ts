@@ -11,7 +11,7 @@ describeRedis('sliding counters in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'state', algorithm: 'sliding-counter', limit, window, store })
   }
 
@@ -114,7 +114,7 @@ describeRedis('sliding counters in Redis', (redis) => {
     '%s in the place of a state: an error for that request alone, and it stays',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client),
+        store: redisStore(redis.client, { guarded: false }),
         rules: [
           { name: 'user', key: ['user'], algorithm: 'sliding-counter', limit: 5, window: '1h' },
           { name: 'site', algorithm: 'sliding-counter', limit: 100, window: '1h' },

@@ -12,7 +12,7 @@ describeRedis('a sliding log in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'log', algorithm: 'sliding-log', limit, window, store })
   }
 
@@ -151,7 +151,7 @@ describeRedis('a sliding log in Redis', (redis) => {
     '%s in the place of a state: an error for that request alone, and it stays as it is',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client, { clock: () => TIME }),
+        store: redisStore(redis.client, { guarded: false, clock: () => TIME }),
         rules: [
           { name: 'user', key: ['user'], algorithm: 'sliding-log', limit: 5, window: '1h' },
           { name: 'site', limit: 100, window: '1h' },
@@ -167,7 +167,7 @@ describeRedis('a sliding log in Redis', (redis) => {
   // The kind of fault: one key's damage that fails the script, and with it requests that have been charged.
   test('entries taken out, put in or exchanged by others: neighbours are served, whatever becomes of the key', async () => {
     let now = TIME
-    const store = redisStore(redis.client, { clock: () => now })
+    const store = redisStore(redis.client, { guarded: false, clock: () => now })
     const limiter = createLimiter({ name: 'log', algorithm: 'sliding-log', limit: 60, window: 1000, store })
     const member = fc.oneof(
       fc.constantFrom('used', 'sequence', `${TIME}:0000000000:1:x`, `${TIME}:1:99999999999:`, 'x'),

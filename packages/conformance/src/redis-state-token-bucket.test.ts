@@ -11,7 +11,7 @@ describeRedis('token buckets in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'state', algorithm: 'token-bucket', limit, window, store })
   }
 
@@ -128,7 +128,7 @@ describeRedis('token buckets in Redis', (redis) => {
     '%s in the place of a state: an error for that request alone, and it stays',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client),
+        store: redisStore(redis.client, { guarded: false }),
         rules: [
           { name: 'user', key: ['user'], algorithm: 'token-bucket', limit: 5, window: '1h' },
           { name: 'site', algorithm: 'token-bucket', limit: 100, window: '1h' },

@@ -11,13 +11,13 @@ describeRedis('what is stored in Redis', (redis) => {
   beforeEach(() => redis.client.flushall())
 
   function open(limit: number, window: number | string, clock?: Clock): Limiter {
-    const store = redisStore(redis.client, clock === undefined ? {} : { clock })
+    const store = redisStore(redis.client, { guarded: false, ...(clock !== undefined && { clock }) })
     return createLimiter({ name: 'state', limit, window, store })
   }
 
   test('a key has its values in the hash tag, the rule and a fingerprint behind, and begins with a format version', async () => {
     const gate = createGate({
-      store: redisStore(redis.client, { prefix: 'shop' }),
+      store: redisStore(redis.client, { guarded: false, prefix: 'shop' }),
       rules: [{ name: 'by-pair', key: ['route', 'user'], limit: 5, window: '1s' }],
     })
     await gate.limit({ route: '/a,b:c', user: 'u1' })
@@ -26,7 +26,7 @@ describeRedis('what is stored in Redis', (redis) => {
   })
 
   test('hashKeys hides the values; long ones are hashed anyway', async () => {
-    const store = redisStore(redis.client, { hashKeys: true })
+    const store = redisStore(redis.client, { guarded: false, hashKeys: true })
     await createLimiter({ name: 'hidden', limit: 5, window: '1s', store }).limit('someone@example.com')
     expect(await redis.onlyKey()).toMatch(/^tg:\{#[0-9a-f]{32}\}:hidden\./)
     await redis.client.flushall()
@@ -118,7 +118,7 @@ describeRedis('what is stored in Redis', (redis) => {
     '%s in the place of a state: an error for that request alone, and it stays as it is',
     async (_, put, code) => {
       const gate = createGate({
-        store: redisStore(redis.client),
+        store: redisStore(redis.client, { guarded: false }),
         rules: [
           { name: 'user', key: ['user'], limit: 5, window: '1h' },
           { name: 'site', limit: 100, window: '1h' },
@@ -130,7 +130,7 @@ describeRedis('what is stored in Redis', (redis) => {
 
   test('a server without memory refuses the request and charges no rule', async () => {
     const gate = createGate({
-      store: redisStore(redis.client),
+      store: redisStore(redis.client, { guarded: false }),
       rules: [
         { name: 'user', key: ['user'], limit: 5, window: '1h' },
         { name: 'site', limit: 100, window: '1h' },
@@ -208,7 +208,7 @@ describeRedis('what is stored in Redis', (redis) => {
 
   test('what stands in the place of penalties is left alone: a refusal begins none', async () => {
     const options = { name: 'state', limit: 1, window: 1000, penalty: { blocks: [5000] } }
-    const limiter = createLimiter({ ...options, store: redisStore(redis.client) })
+    const limiter = createLimiter({ ...options, store: redisStore(redis.client, { guarded: false }) })
     await limiter.limit('k')
     const key = await redis.onlyKey()
     await redis.client.set(`${key}:penalties`, 'hello')
@@ -237,7 +237,7 @@ describeRedis('what is stored in Redis', (redis) => {
       name: 'log',
       limit: 1000,
       window: 1000,
-      store: redisStore(redis.client, { clock: () => now }),
+      store: redisStore(redis.client, { guarded: false, clock: () => now }),
     })
     for (let i = 0; i < 30; i++) {
       now += 1

@@ -50,7 +50,12 @@ describe.skipIf(skipped)(`Sentinel ${skipped ? howToInstall('redis-server') : ''
     }) => {
       const service = await startSentinel()
       const { client, close } = await open(service.sentinels, SENTINEL_NAME)
-      const limiter = createLimiter({ name: 'failover', limit: LIMIT, window: '1h', store: redisStore(client) })
+      const limiter = createLimiter({
+        name: 'failover',
+        limit: LIMIT,
+        window: '1h',
+        store: redisStore(client, { guarded: false }),
+      })
       const { count, end } = underLoad(limiter)
       const goOn = async () => {
         count.inARow = 0

@@ -105,6 +105,86 @@ for (const kind of [...storeKinds, ...clusterKinds]) {
       expect(await lowered.limit('k', { cost: 0 })).toMatchObject({ allowed: true, used: 0 })
     })
 
+    // The kind of fault: settled twice, by two who both believe that it is theirs, and given back twice.
+    test('a reservation is settled once, however many settle it at the same time', async () => {
+      const limiter = createLimiter({ name: 'once', limit: 100, window: '1h', store: await under.open() })
+      const { id } = await limiter.reserve('k', { cost: 80 })
+      const settlements = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => limiter.settle('k', id as string, { cost: 20 + i })),
+      )
+      const settled = settlements.filter((one) => one.settled)
+      expect(settled).toHaveLength(1)
+      const { refunded } = settled[0] as { refunded: number }
+      expect(await limiter.peek('k', { cost: 0 })).toMatchObject({ used: 80 - refunded })
+    })
+
+    test('reservations of one turn are decided in order, after the requests before them; ids are made, and are their own', async () => {
+      const limiter = createLimiter({ name: 'turn', limit: 10, window: '1h', store: await under.open() })
+      const asked = [
+        limiter.limit('k', { cost: 3 }),
+        ...[1, 2, 3].map((cost) => limiter.reserve('k', { cost: 2 * cost })),
+      ]
+      const decisions = await Promise.all([...asked, limiter.limit('k')])
+      expect(decisions.map(({ allowed, used }) => [allowed, used])).toEqual([
+        [true, 3],
+        [true, 5],
+        [true, 9],
+        [false, 9],
+        [true, 10],
+      ])
+      const ids = decisions.map(({ id }) => id)
+      expect([ids[0], ids[3], ids[4]]).toEqual([null, null, null])
+      expect(ids[1]).toMatch(/^[0-9a-f-]{36}$/)
+      expect(ids[2]).not.toBe(ids[1])
+      expect(await limiter.settle('other', ids[1] as string, { cost: 1 })).toEqual({
+        settled: false,
+        charged: 0,
+        refunded: 0,
+      })
+      expect(await limiter.settle('k', ids[1] as string, { cost: 1 })).toEqual({
+        settled: true,
+        charged: 0,
+        refunded: 1,
+      })
+    })
+
+    test('a rule in which the id is reserved already is charged nothing; the others are, or none', async () => {
+      const store = await under.open()
+      const tokens = { name: 'tokens', key: ['user'], limit: 10, window: '1h' }
+      const site = { name: 'site', limit: 5, window: '1h' }
+      const one = createGate({ store, rules: [tokens] })
+      const both = createGate({ store, rules: [tokens, site] })
+      const descriptor = { user: 'u' }
+      await one.reserve(descriptor, { cost: 8, id: 'a' })
+      expect(await both.reserve(descriptor, { cost: 8, id: 'a' })).toMatchObject({
+        allowed: false,
+        id: null,
+        rules: [
+          { allowed: true, used: 8 },
+          { allowed: false, used: 0 },
+        ],
+      })
+      expect(await both.reserve(descriptor, { cost: 4, id: 'a' })).toMatchObject({
+        allowed: true,
+        rules: [{ used: 8 }, { used: 4 }],
+      })
+      expect(await both.cancel(descriptor, 'a')).toEqual({
+        settled: true,
+        rules: [
+          { rule: 'tokens', settled: true, charged: 0, refunded: 8 },
+          { rule: 'site', settled: true, charged: 0, refunded: 4 },
+        ],
+      })
+    })
+
+    test('a reservation that no rule matches is allowed, and there is nothing to settle', async () => {
+      const rules = [{ name: 'a', match: { route: '/a' }, limit: 1, window: '1h' }]
+      const gate = createGate({ rules, store: await under.open() })
+      const reserved = await gate.reserve({ route: '/b' }, { cost: 5, id: 'x' })
+      expect(reserved).toMatchObject({ allowed: true, reason: 'no_rule', id: 'x' })
+      expect(await gate.settle({ route: '/b' }, 'x', { cost: 9 })).toEqual({ settled: false, rules: [] })
+    })
+
     test('a decision is plain data, which can be copied whole', async () => {
       const limiter = createLimiter({ name: 'plain', limit: 5, window: '1h', store: await under.open() })
       const decision = await limiter.limit('k')
@@ -159,12 +239,18 @@ for (const kind of [...storeKinds, ...clusterKinds]) {
       const store = await under.open()
       const limiter = createLimiter({ name: 'closed', limit: 5, window: 100, store })
       await limiter.close()
-      const calls = [limiter.limit('k'), limiter.peek('k'), limiter.reset('k')]
+      const reservations = [
+        limiter.reserve('k', { cost: 1 }),
+        limiter.settle('k', 'a', { cost: 1 }),
+        limiter.cancel('k', 'a'),
+      ]
+      const calls = [limiter.limit('k'), limiter.peek('k'), limiter.reset('k'), ...reservations]
       for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'ERR_CLOSED' })
       await store.close()
       const late = createLimiter({ name: 'late', limit: 5, window: 100, store })
       await expect(late.limit('k')).rejects.toBeInstanceOf(TidegateError)
       await expect(late.limit('k')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+      await expect(late.reserve('k', { cost: 1 })).rejects.toMatchObject({ code: 'ERR_CLOSED' })
       await expect(store.ping()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     })
   })

@@ -96,7 +96,7 @@ function underTest(
   return {
     open: async (clock) => {
       await empty()
-      return redisStore(client, clock === undefined ? {} : { clock })
+      return redisStore(client, { guarded: false, ...(clock !== undefined && { clock }) })
     },
     close: stop,
   }

@@ -45,7 +45,7 @@ function check(given: unknown, expected: unknown, where: string): void {
 /** The answer to one step: a decision, or what the operation gives; a refund as an object of rules. */
 async function take(gate: Gate, step: VectorStep, decisions: readonly Decision[]): Promise<unknown> {
   const descriptor = step.descriptor ?? { key: step.key ?? 'k' }
-  const { op = 'limit', cost, id } = step
+  const { op = 'limit', cost, id, expiresIn } = step
   const rule = step.rule === undefined ? {} : { rule: step.rule }
   const request = { ...(cost !== undefined && { cost }), ...(id !== undefined && { id }) }
   if (op === 'limit' || op === 'peek') return gate[op](descriptor, request)
@@ -53,6 +53,11 @@ async function take(gate: Gate, step: VectorStep, decisions: readonly Decision[]
   if (op === 'block') return gate.block(descriptor, step.duration as number, rule)
   if (op === 'unblock' || op === 'entries') return gate[op](descriptor, rule)
   if (op === 'renew' || op === 'release') return gate[op](descriptor, id as string)
+  if (op === 'reserve') {
+    return gate.reserve(descriptor, { ...request, cost: cost as number, ...(expiresIn !== undefined && { expiresIn }) })
+  }
+  if (op === 'settle') return gate.settle(descriptor, id as string, { cost: cost as number })
+  if (op === 'cancel') return gate.cancel(descriptor, id as string)
   const decision = step.of === undefined ? undefined : decisions[step.of]
   return Object.fromEntries(await gate.refund(descriptor, { ...request, ...(decision && { decision }) }))
 }

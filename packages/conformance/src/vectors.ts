@@ -5,7 +5,7 @@ import type { OperationName } from './sequence.ts'
 
 export interface VectorStep {
   readonly at: number
-  readonly op?: OperationName
+  readonly op?: OperationName | 'cancel'
   readonly key?: string
   readonly descriptor?: Record<string, string>
   readonly cost?: number
@@ -17,6 +17,8 @@ export interface VectorStep {
   readonly of?: number
   readonly times?: number
   readonly id?: string
+  /** Of a reservation: how long it can be settled. */
+  readonly expiresIn?: number
   readonly expect?: unknown
   readonly error?: string
 }

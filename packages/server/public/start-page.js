@@ -27,6 +27,9 @@ async function ask(operation) {
 function verdict(answer) {
   if (answer.allowed === undefined) return answer.detail
   if (answer.rule === null) return 'Allowed: no rule applies'
+  if (answer.reason === 'missing_dimension') return `Refused: ${answer.rule} needs a dimension that is not there`
+  if (answer.rules.some(({ rule, unlimited }) => unlimited && rule === answer.rule))
+    return `Allowed: ${answer.rule} is unlimited`
   const left = `${answer.remaining} of ${answer.limit} left by ${answer.rule}`
   if (answer.allowed) return `Allowed: ${left}`
   return answer.retryAfterMs === null ? `Refused for good: ${left}` : `Refused for ${answer.retryAfterMs} ms: ${left}`

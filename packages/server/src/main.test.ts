@@ -204,7 +204,7 @@ describe('tidegate serve', () => {
     const { port } = probe.address() as { port: number }
     probe.close()
     const { url, output, child, code } = await serving('--redis', `redis://user:secret@127.0.0.1:${port}`)
-    expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: 'degraded' })
     expect(output.stdout).toContain('Redis is not reachable')
     expect(output.stdout).not.toContain('secret')
     child.kill('SIGTERM')

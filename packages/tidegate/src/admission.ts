@@ -1,4 +1,4 @@
-import { type RuleDecision, wasHeldBefore } from './decision.ts'
+import { type RuleDecision, type Source, wasHeldBefore } from './decision.ts'
 
 /** One admission, as a refund names it. */
 export interface Admission {
@@ -11,6 +11,8 @@ export interface Admission {
    * what it has refilled since has first made up for that.
    */
   readonly usedBefore?: number
+  /** Where it was made; undefined where that is not known. */
+  readonly source?: Source
 }
 
 /** One admission, as a log lists it. */
@@ -24,8 +26,8 @@ export interface Entry {
 
 /** The admission that figures stand for, as a refund of all of it names it; undefined where nothing has been charged. */
 export function admissionBy(figures: RuleDecision, cost: number, id: string | undefined): Admission | undefined {
-  // A lease that was held before has not been charged.
-  if (wasHeldBefore(figures)) return undefined
+  // Neither has what a rule in shadow would have refused, nor a lease that was held before.
+  if (!figures.allowed || wasHeldBefore(figures)) return undefined
   // Rounded down: of a token bucket the figure counts a begun token.
   return { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) }
 }

@@ -32,3 +32,6 @@ export function checkClock(clock: unknown): Clock {
   }
   return () => checkTime(clock())
 }
+
+/** Milliseconds since some time, of a clock that nobody sets: what deadlines are measured by. */
+export const monotonicClock: Clock = () => performance.now()

@@ -1,8 +1,15 @@
 /** Why a decision is what it is. */
-export type Reason = 'ok' | 'no_rule' | 'over_limit' | 'cost_exceeds_limit' | 'blocked'
+export type Reason =
+  | 'ok'
+  | 'no_rule'
+  | 'over_limit'
+  | 'cost_exceeds_limit'
+  | 'blocked'
+  | 'missing_dimension'
+  | 'store_unavailable'
 
-/** Where a decision was made. */
-export type Source = 'store'
+/** Where a decision was made: by the store, or in this process, because the store did not answer. */
+export type Source = 'store' | 'local'
 
 /**
  * How the rules of one request were charged. `strict`: all or none, in one step. `compensated`: their keys lie in
@@ -33,19 +40,26 @@ export interface RuleDecision {
   readonly reason: Reason
   /** Milliseconds since the epoch on the store's clock. */
   readonly at: number
+  /** The rule is in shadow: these figures had no part in the decision. */
+  readonly shadow?: true
+  /** The rule let the request pass without counting it; `limit` and `remaining` are 4,294,967,295. */
+  readonly unlimited?: true
 }
 
 /**
  * The answer to one request. The figures are those of the deciding rule: on refusal the one with
  * the longest wait, else the one with the smallest share of its limit remaining.
  */
-export interface Decision extends Omit<RuleDecision, 'rule'> {
-  /** The deciding rule's name; `null` where no rule matched. */
+export interface Decision extends Omit<RuleDecision, 'rule' | 'shadow' | 'unlimited'> {
+  /** The deciding rule's name, never one in shadow; `null` where no rule matched. */
   readonly rule: string | null
-  /** Each matching rule's own figures, in the order of the rules. */
+  /** Each matching rule's own figures, in the order of the rules; where a dimension is missing, of those alone that need no store. */
   readonly rules: readonly RuleDecision[]
   readonly source: Source
-  /** The request's id, where one of its rules keeps it: the lease of a `concurrency` rule, the entry of a `sliding-log`. */
+  /**
+   * The request's id, where one of its rules keeps it: the lease of a `concurrency` rule, the entry of a `sliding-log`. Of
+   * a reservation its id, whatever the rules; `null` where it was refused.
+   */
   readonly id: string | null
   readonly atomicity: Atomicity
   /** A fingerprint of the rules that decided; the same wherever the same rules are loaded. */
@@ -83,15 +97,33 @@ export function refused(
   return { rule: name, allowed: false, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at }
 }
 
+/** The figures of a rule that lets the request pass without counting it. */
+export function unlimited({ name }: Pick<Limited, 'name'>, at: number): RuleDecision {
+  const limit = MAX_COUNT
+  const waits = { retryAfterMs: 0, resetAfterMs: 0 }
+  return { rule: name, allowed: true, limit, used: 0, remaining: limit, ...waits, reason: 'ok', at, unlimited: true }
+}
+
+/** The figures of a rule that refuses the request for want of a dimension: there is no key to count by, and no wait helps. */
+export function missingDimension({ name, limit }: Limited, at: number): RuleDecision {
+  const waits = { retryAfterMs: null, resetAfterMs: null }
+  return { rule: name, allowed: false, limit, used: 0, remaining: 0, ...waits, reason: 'missing_dimension', at }
+}
+
 /** What stands of a decision besides its figures. */
 export interface DecisionContext {
   readonly version: string
   readonly id: string | null
   readonly atomicity: Atomicity
+  /** Default: the store. */
+  readonly source?: Source
 }
 
 /** The decision of a request that one rule matched. */
-export function decideByOne(figures: RuleDecision, { version, id, atomicity }: DecisionContext): Decision {
+export function decideByOne(
+  figures: RuleDecision,
+  { version, id, atomicity, source = 'store' }: DecisionContext,
+): Decision {
   const { rule, allowed, limit, used, remaining, retryAfterMs, resetAfterMs, reason, at } = figures
   return {
     allowed,
@@ -101,7 +133,7 @@ export function decideByOne(figures: RuleDecision, { version, id, atomicity }: D
     retryAfterMs,
     resetAfterMs,
     reason,
-    source: 'store',
+    source,
     rule,
     rules: [figures],
     at,
@@ -114,6 +146,14 @@ export function decideByOne(figures: RuleDecision, { version, id, atomicity }: D
 /** The decision of a request that several rules matched, whose figures are in their order. */
 export function decideByAll(figures: readonly RuleDecision[], context: DecisionContext): Decision {
   return { ...decideByOne(figures.reduce(tighter), context), rules: figures }
+}
+
+/** The same where some of them can be in shadow: those have no part in it. */
+export function decideByEnforced(figures: readonly RuleDecision[], context: DecisionContext): Decision {
+  const enforced = figures.filter(({ shadow }) => shadow !== true)
+  if (enforced.length > 0) return { ...decideByAll(enforced, context), rules: figures }
+  const [first] = figures as readonly [RuleDecision, ...RuleDecision[]]
+  return { ...decideByNone(first.at, context.version), ...context, rules: figures }
 }
 
 /** The decision of a request that no rule matched: allowed, with nothing to run out of. */
@@ -146,7 +186,9 @@ function waitOf({ retryAfterMs }: RuleDecision): number {
   return retryAfterMs ?? Number.POSITIVE_INFINITY
 }
 
-function shareOf({ limit, remaining }: RuleDecision): number {
+function shareOf({ limit, remaining, unlimited }: RuleDecision): number {
+  // What counts decides before what does not, even where nothing is used of it.
+  if (unlimited === true) return Number.POSITIVE_INFINITY
   return limit === 0 ? 0 : remaining / limit
 }
 

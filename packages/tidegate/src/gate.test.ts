@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Descriptor } from './descriptor.ts'
 import { createGate } from './gate.ts'
 import { createLimiter } from './limiter.ts'
+import type { RuleOptions } from './rule.ts'
 
 // The kind of fault: input whose fields are not where they are looked for, so that a limit opens in silence.
 const noRecords: [string, unknown][] = [
@@ -66,14 +67,16 @@ describe('options', () => {
 
 test('a rule matches own dimensions only, whatever their names', () => {
   const match = { constructor: 'x' }
-  const gate = createGate({ rules: [{ name: 'r', match, key: ['toString'], limit: 1, window: '1h' }] })
+  const rules: RuleOptions[] = [{ name: 'r', match, key: ['toString'], limit: 1, window: '1h' }]
+  const gate = createGate({ rules })
   expect(gate.limitSync({ a: 'b' })).toMatchObject({ reason: 'no_rule' })
   expect(gate.limitSync({ constructor: 'x' })).toMatchObject({ reason: 'no_rule' })
   expect(gate.limitSync({ constructor: 'x', toString: 'k' } as unknown as Descriptor)).toMatchObject({ rule: 'r' })
 })
 
 test('a rule whose dimension is missing is skipped and counted', async () => {
-  const gate = createGate({ rules: [{ name: 'user', key: ['user'], limit: 1, window: '1h' }] })
+  const rules: RuleOptions[] = [{ name: 'user', key: ['user'], limit: 1, window: '1h' }]
+  const gate = createGate({ rules })
   expect(gate.limitSync({})).toMatchObject({ allowed: true, reason: 'no_rule', remaining: 4294967295 })
   await gate.limit({ route: '/' })
   expect(gate.skipped()).toEqual(new Map([['user', 2]]))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compileRule, type RuleOptions, versionOf } from './rule.ts'
+import { compileRule, type RuleOptions } from './rule.ts'
+import { versionOf } from './rule-version.ts'
 
 const compile = (options: object) => compileRule({ name: 'r', ...options }, 'rule')
 const bucket = (options: object) => compile({ algorithm: 'token-bucket', ...options })

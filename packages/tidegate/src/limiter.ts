@@ -2,6 +2,7 @@ import type { Entry } from './admission.ts'
 import { type Decision, type DecisionContext, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
+import type { FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
@@ -11,7 +12,9 @@ import { checkFields } from './options.ts'
 import { type FOREVER, type PenaltyOptions, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
 import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
-import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, type Rule, versionOf } from './rule.ts'
+import { actualCostOf, type ReserveOptions, reservationOf, type Settlement, type SettleOptions } from './reservation.ts'
+import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, type Rule } from './rule.ts'
+import { versionOf } from './rule-version.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
@@ -20,6 +23,8 @@ export interface LimiterOptions extends LimitOptions, PenaltyOptions, WaitingOpt
   name?: string
   /** Default: a memory store of the limiter's own. */
   store?: Store
+  /** What decides while the store does not answer: `'deny'`, `'allow'`, or `'local'`, this process's share. Default: `'local'`. */
+  onStoreFailure?: FailurePolicy
 }
 
 /** One limit over many keys. */
@@ -54,6 +59,23 @@ export interface Limiter {
    * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
    */
   refund(key: string, options?: RefundOptions): Promise<number>
+  /**
+   * Decides as `limit`, for a request whose cost is not known yet: `cost` is charged at once, and `settle` puts the actual
+   * cost in its place. A refusal is a value and reserves nothing. Reserving again with the id of a live reservation
+   * changes nothing and is charged nothing. What expires unsettled stays charged.
+   * @returns a decision whose `id` is the reservation's, `null` where it was refused
+   * @throws TidegateError (rejects) as `limit`, and `ERR_INVALID_OPTION`
+   */
+  reserve(key: string, options: ReserveOptions): Promise<Decision>
+  /**
+   * Ends a reservation with its actual cost: what was too much is given back, as by `refund`; what was too little is
+   * charged now, even past the limit. Settling again changes nothing.
+   * @throws TidegateError (rejects) as `limit`; `ERR_INVALID_COST`, with nothing done, also where the key would have used
+   * more than 4,294,967,295
+   */
+  settle(key: string, id: string, options: SettleOptions): Promise<Settlement>
+  /** Ends a reservation that has come to nothing: `settle` with a cost of 0. */
+  cancel(key: string, id: string): Promise<Settlement>
   /** Ends a lease of `concurrency`. @returns false where it had ended @throws TidegateError, also `ERR_ALGORITHM_UNSUPPORTED` */
   release(key: string, id: string): Promise<boolean>
   /** A lease of `concurrency` lives on for its whole time from now. @returns false where it had ended */
@@ -64,7 +86,7 @@ export interface Limiter {
   block(key: string, duration: Duration | typeof FOREVER): Promise<void>
   /** Ends a block, and forgets the penalties of the key. @returns whether it was blocked */
   unblock(key: string): Promise<boolean>
-  /** Forgets one key, exactly that: what it has used, its block and its penalties. */
+  /** Forgets one key, exactly that: what it has used, its reservations, its block and its penalties. */
   reset(key: string): Promise<void>
   /** Further calls are errors, and so are those that wait. Closes the store if the limiter made it. */
   close(): Promise<void>
@@ -75,7 +97,14 @@ export interface Limiter {
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const fields = checkFields(options, 'options', [...limitFields, 'penalty', 'name', 'store', 'maxWaiting'])
+  const fields = checkFields(options, 'options', [
+    ...limitFields,
+    'penalty',
+    'name',
+    'store',
+    'onStoreFailure',
+    'maxWaiting',
+  ])
   if (fields['store'] !== undefined && fields['name'] === undefined) {
     throw invalid('ERR_INVALID_OPTION', 'name', 'a name, because other limiters can use the same store', undefined)
   }
@@ -138,6 +167,24 @@ class SingleLimiter implements Limiter {
     const refund = refundOf(options)
     const of = admissionOf(refund, this.#rule)
     return of === null ? 0 : this.#given(key, this.#store.refund(this.#rule, checkKey(key, 'key'), refund.cost, of))
+  }
+
+  async reserve(key: string, options: ReserveOptions): Promise<Decision> {
+    this.#ensureOpen()
+    const { cost, id, expiresInMs } = reservationOf(options)
+    const check = { rule: this.#rule, key: checkKey(key, 'key'), cost, id }
+    const [figures] = (await this.#store.reserve([check], expiresInMs)) as [RuleDecision]
+    return this.#answer(figures, figures.allowed ? id : undefined)
+  }
+
+  async settle(key: string, id: string, options: SettleOptions): Promise<Settlement> {
+    this.#ensureOpen()
+    const cost = actualCostOf(options)
+    return this.#given(key, this.#store.settle(this.#rule, checkKey(key, 'key'), checkId(id), cost))
+  }
+
+  cancel(key: string, id: string): Promise<Settlement> {
+    return this.settle(key, id, { cost: 0 })
   }
 
   async release(key: string, id: string): Promise<boolean> {
@@ -215,7 +262,9 @@ class SingleLimiter implements Limiter {
   }
 
   #answer(figures: RuleDecision, id: string | undefined): Decision {
-    return decideByOne(figures, id === undefined ? this.#context : { ...this.#context, id })
+    const source = this.#store.sourceOf?.(figures) ?? 'store'
+    if (id === undefined && source === 'store') return decideByOne(figures, this.#context)
+    return decideByOne(figures, { ...this.#context, id: id ?? null, source })
   }
 
   #ensureOpen(): void {

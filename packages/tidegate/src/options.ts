@@ -36,6 +36,13 @@ export function checkInteger(value: unknown, field: string, least: number, most:
   return value + 0
 }
 
+/** True or false; false where it is not there. */
+export function checkFlag(value: unknown, field: string): boolean {
+  if (value === undefined) return false
+  if (typeof value !== 'boolean') throw invalid('ERR_INVALID_OPTION', field, 'true or false', value)
+  return value
+}
+
 /** A string that passes a pattern, or the error that says in words what was expected. */
 export function checkPattern(value: unknown, field: string, pattern: RegExp, expected: string): string {
   if (typeof value !== 'string' || !pattern.test(value)) throw invalid('ERR_INVALID_OPTION', field, expected, value)

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { satisfies } from 'semver'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { errorCodes } from './errors.ts'
@@ -28,10 +29,21 @@ function importsOf(source: string): string[] {
 }
 
 describe('the manifest', () => {
-  it.each(['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies', 'bundledDependencies'])(
-    'has no %s',
-    (field) => expect(manifest).not.toHaveProperty(field),
+  it.each(['dependencies', 'optionalDependencies', 'bundleDependencies', 'bundledDependencies'])('has no %s', (field) =>
+    expect(manifest).not.toHaveProperty(field),
   )
+
+  it('asks for no framework: each is optional, and in the range that is tested', () => {
+    const { peerDependencies, peerDependenciesMeta, devDependencies } = manifest as unknown as Record<
+      'peerDependencies' | 'peerDependenciesMeta' | 'devDependencies',
+      Record<string, unknown>
+    >
+    for (const name of Object.keys(peerDependencies)) {
+      expect(peerDependenciesMeta[name], name).toEqual({ optional: true })
+      expect(satisfies(devDependencies[name] as string, peerDependencies[name] as string), name).toBe(true)
+    }
+    expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies))
+  })
 
   it('runs nothing when it is installed', () => {
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
@@ -40,12 +52,23 @@ describe('the manifest', () => {
   })
 })
 
+/** What an adapter imports of its framework: types, and of Nest what makes a guard and a module. */
+const FRAMEWORKS: Record<string, Record<string, readonly string[]>> = {
+  'dist/adapters/express': { '.d.ts': ['express'] },
+  'dist/adapters/fastify': { '.d.ts': ['fastify'] },
+  'dist/adapters/hono': { '.d.ts': ['hono'] },
+  'dist/adapters/koa': { '.d.ts': ['koa'] },
+  'dist/adapters/nestjs': { '.d.ts': ['@nestjs/common'], '.js': ['@nestjs/common', '@nestjs/core'] },
+  'dist/adapters/nestjs-reader': { '.d.ts': ['@nestjs/common'] },
+}
+
 describe('the build', () => {
   it.each(['.js', '.d.ts'])('imports nothing but itself in its %s files', (ending) => {
     const files = filesBelow('dist', ending)
     const imports = files.flatMap((file) => importsOf(read(file)).map((specifier) => ({ file, specifier })))
     expect(imports.length).toBeGreaterThan(10)
     const foreign = imports.filter(({ file, specifier }) => {
+      if (FRAMEWORKS[file.replace(/(\.d)?\.[jt]s$/, '')]?.[ending]?.includes(specifier)) return false
       // Declarations keep the ending .ts, which stands for .d.ts to TypeScript.
       const path = ending === '.d.ts' ? specifier.replace(/\.ts$/, '.d.ts') : specifier
       return !specifier.startsWith('.') || !existsSync(resolve(root, dirname(file), path))
@@ -72,7 +95,18 @@ describe('the exports', () => {
   it.each([
     ['.', ['TidegateError', 'createGate', 'createLimiter', 'errorCodes', 'memoryStore']],
     ['./redis', ['redisStore']],
-    ['./http', ['rateLimitHeaders']],
+    ['./http', ['rateLimitHeaders', 'RequestLimit', 'clientOf']],
+    ['./express', ['rateLimit']],
+    ['./fastify', ['rateLimit']],
+    ['./koa', ['rateLimit']],
+    ['./hono', ['rateLimit']],
+    ['./nestjs', ['rateLimit', 'RateLimitModule', 'RateLimitGuard', 'RateLimitException', 'Limit', 'SkipLimit']],
+    ['./fetch', ['rateLimit', 'limitFetch']],
+    ['./node', ['rateLimit']],
+    ['./stores/express-rate-limit', ['expressRateLimitStore']],
+    ['./stores/fastify-rate-limit', ['fastifyRateLimitStore']],
+    ['./stores/nestjs-throttler', ['throttlerStorage']],
+    ['./stores/hono-rate-limiter', ['honoRateLimiterStore']],
     ['./store', ['compileRule', 'compileRules', 'encodeKey', 'joinKey']],
   ])('%s imports, and gives what is documented', async (name, documented) => {
     expect(modules.map((module) => module.name)).toContain(name)

@@ -43,7 +43,11 @@ export function refundOf(options: RefundOptions | undefined): Refund {
 export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | undefined | null {
   if (decision !== undefined) {
     const figures = decision.allowed ? decision.rules.find((one) => one.rule === rule.name) : undefined
-    return figures === undefined ? null : { at: figures.at, id: id ?? decision.id ?? undefined }
+    const source = decision.source === 'local' ? 'local' : 'store'
+    // A rule in shadow may have refused what the others admitted; an unlimited one has counted nothing.
+    return figures === undefined || !figures.allowed || figures.unlimited
+      ? null
+      : { at: figures.at, id: id ?? decision.id ?? undefined, source }
   }
   if (id !== undefined && !keepsIds(rule)) {
     const expected = `a decision, because rule ${rule.name} (${rule.algorithm}) keeps no ids`

@@ -1,5 +1,6 @@
 import { MAX_COUNT } from './decision.ts'
-import { invalid } from './errors.ts'
+import { type Descriptor, valueIn } from './descriptor.ts'
+import { invalid, memberOf } from './errors.ts'
 import { isKey } from './key.ts'
 import { checkFields } from './options.ts'
 
@@ -39,6 +40,26 @@ export function checkCost(cost: unknown): number {
 /** True where `value` can name a request. */
 export function isId(value: unknown): value is string {
   return isKey(value) && value.length <= MAX_ID_LENGTH && !LONE_SURROGATE.test(value)
+}
+
+/** A decimal whole number from 0 to 4,294,967,295, as dimensions give it; undefined for anything else, leading zeros too. */
+export function parseCount(text: string): number | undefined {
+  if (!/^(?:0|[1-9]\d{0,9})$/.test(text)) return undefined
+  const count = Number(text)
+  return count <= MAX_COUNT ? count : undefined
+}
+
+/**
+ * The cost of a request for a rule that takes it from a dimension; undefined where the request lacks it.
+ * @throws TidegateError `ERR_INVALID_COST`
+ */
+export function costIn(descriptor: Descriptor, dimension: string): number | undefined {
+  const text = valueIn(descriptor, dimension)
+  if (text === undefined) return undefined
+  const cost = parseCount(text)
+  if (cost !== undefined) return cost
+  const expected = 'a decimal whole number from 0 to 4,294,967,295, because it is the cost'
+  throw invalid('ERR_INVALID_COST', memberOf('descriptor', dimension), expected, text)
 }
 
 /** @throws TidegateError `ERR_INVALID_OPTION` */

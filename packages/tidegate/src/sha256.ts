@@ -76,3 +76,8 @@ function primes(count: number): number[] {
   }
   return found
 }
+
+/** The first 32 bits of the hash of a value's JSON, in hexadecimal: enough to tell a few apart. */
+export function shortHash(value: unknown): string {
+  return sha256(JSON.stringify(value)).slice(0, 8)
+}

@@ -14,6 +14,8 @@ function withMethods(): Store {
     clock,
     decide: (checks, mode) => memory.decide(checks, mode),
     refund: (...given) => memory.refund(...given),
+    reserve: (...given) => memory.reserve(...given),
+    settle: (...given) => memory.settle(...given),
     renew: (...given) => memory.renew(...given),
     entries: (...given) => memory.entries(...given),
     block: (...given) => memory.block(...given),
@@ -34,6 +36,14 @@ describe("atomicity 'strict' on a cluster", () => {
     ['the same dimensions', [rule('a', ['user']), rule('b', ['user'])]],
     ['rules that never match together', [rule('a', ['user'], { route: '/a' }), rule('b', [], { route: '/b' })]],
     ['the slot dimension in both', [rule('a', ['tenant', 'user']), rule('b', ['tenant'])], 'tenant'],
+    [
+      'a rule that never counts',
+      [rule('a', ['user']), { name: 'b', unlimited: true, overrides: [{ user: 'root', unlimited: true }] }],
+    ],
+    [
+      'one that skips what the other matches',
+      [rule('a', ['user'], { plan: 'pro', route: '/' }), { ...rule('b', []), skip: { plan: 'pro' } }],
+    ],
     ['no dimensions at all', [rule('a', []), rule('b', [])]],
   ]
   test.each(possible)('%s: possible', (_, rules, slot) => {
@@ -45,6 +55,17 @@ describe("atomicity 'strict' on a cluster", () => {
     ['the same dimensions in another order', [rule('a', ['user', 'tenant']), rule('b', ['tenant', 'user'])]],
     ['one without dimensions', [rule('a', ['user']), rule('b', [])]],
     ['the slot dimension in one of them', [rule('a', ['tenant', 'user']), rule('b', ['user'])], 'tenant'],
+    [
+      'an unlimited one with overrides that count',
+      [
+        rule('a', ['user']),
+        { name: 'b', key: ['ip'], limit: 1, window: 1, unlimited: true, overrides: [{ ip: '::1', limit: 2 }] },
+      ],
+    ],
+    [
+      'one that skips some of what the other matches',
+      [rule('a', ['user'], { route: '/' }), { ...rule('b', []), skip: { plan: 'pro' } }],
+    ],
     ['matches that leave room for both', [rule('a', ['user'], { route: '/a' }), rule('b', [], { method: 'GET' })]],
   ]
   test.each(impossible)('%s: refused when it is loaded', (_, rules, slot) => {

@@ -1,7 +1,7 @@
 import type { Atomicity } from './decision.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkKey } from './key.ts'
-import { canMeetBoth } from './matching/match.ts'
+import { asksNoMoreThan, canMeetBoth } from './matching/match.ts'
 import type { Rule } from './rule.ts'
 
 /** The ways in which a gate can be asked to decide several rules together. */
@@ -57,7 +57,18 @@ export function ensureStrict(rules: readonly Rule[]): void {
 }
 
 function isApart(first: Rule, second: Rule): boolean {
-  return canMeetBoth(first.match, second.match) && !shareSlots(first, second)
+  if (isNeverCounted(first) || isNeverCounted(second) || shareSlots(first, second)) return false
+  return canMeetBoth(first.match, second.match) && !skipsAllOf(first, second) && !skipsAllOf(second, first)
+}
+
+/** Unlimited, whatever the request. */
+function isNeverCounted({ unlimited, overrides }: Rule): boolean {
+  return unlimited && overrides.every(({ limit }) => limit === undefined)
+}
+
+/** Whether the one skips whatever the other matches. */
+function skipsAllOf({ skip }: Rule, { match }: Rule): boolean {
+  return skip.some((one) => asksNoMoreThan(one, match))
 }
 
 function shareSlots(first: Rule, second: Rule): boolean {

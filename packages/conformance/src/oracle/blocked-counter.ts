@@ -1,20 +1,19 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** A counter whose key can be blocked, by hand or as a penalty of its rule. */
 export class BlockedCounter implements Counter {
   readonly #counter: Counter
-  #rule: RuleOptions
+  #rule: LimitedRule
   #block: { from: number; until: number } | undefined
   #penalties = { count: 0, remembered: 0 }
 
-  constructor(counter: Counter, rule: RuleOptions) {
+  constructor(counter: Counter, rule: LimitedRule) {
     this.#counter = counter
     this.#rule = rule
   }
 
-  follow(rule: RuleOptions): void {
+  follow(rule: LimitedRule): void {
     if (rule === this.#rule) return
     this.#rule = rule
     this.#counter.follow(rule)
@@ -59,6 +58,22 @@ export class BlockedCounter implements Counter {
 
   refund(cost: number, clock: number, of: Admission | undefined): number {
     return this.#counter.refund(cost, clock, of)
+  }
+
+  /** An excess above a reservation, which is charged whatever has been used, and behind a block. */
+  charge(cost: number, clock: number, id: string): void {
+    this.#counter.comeRight(clock)
+    if (this.#counter.raise === undefined) this.#counter.admit(cost, clock, id)
+    else this.#counter.raise(cost, clock, id)
+  }
+
+  /** What was reserved, which of a lease is what it costs by now; undefined where there is nothing left of it. */
+  reserved(cost: number, clock: number, id: string): number | undefined {
+    return this.#counter.leased === undefined ? cost : this.#counter.leased(clock, id)
+  }
+
+  isBlocked(clock: number): boolean {
+    return this.#left(clock) > 0
   }
 
   renew(id: string, clock: number): boolean {

@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission, Entry } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** All leases in a list, which is filtered by time for each question; `at` is the grant or the last renewal. */
 export class ConcurrencyCounter implements Counter {
@@ -13,7 +12,7 @@ export class ConcurrencyCounter implements Counter {
     this.#lifeMs = lifeMs
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 
@@ -57,6 +56,14 @@ export class ConcurrencyCounter implements Counter {
     })
     if (left < cost) this.#leases = kept.filter((lease) => lease.cost > 0)
     return cost - left
+  }
+
+  leased(clock: number, id: string): number | undefined {
+    return this.entries(clock).find((lease) => lease.id === id)?.cost
+  }
+
+  raise(cost: number, clock: number, id: string): void {
+    this.#leases = this.entries(clock).map((lease) => (lease.id === id ? { ...lease, cost: lease.cost + cost } : lease))
   }
 
   renew(id: string, clock: number): boolean {

@@ -1,4 +1,4 @@
-import type { AlgorithmSpelling, RuleOptions } from 'tidegate'
+import type { AlgorithmSpelling, LimitOptions } from 'tidegate'
 import { ConcurrencyCounter } from './concurrency-counter.ts'
 import type { Counter } from './counter.ts'
 import { FixedWindowCounter } from './fixed-window-counter.ts'
@@ -9,7 +9,7 @@ import { SlidingWindowCounter } from './sliding-window-counter.ts'
 import { TokenBucketCounter } from './token-bucket-counter.ts'
 
 /** The oracle of each algorithm; durations of a rule are numbers here. */
-const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
+const COUNTERS: Record<AlgorithmSpelling, (rule: LimitOptions) => Counter> = {
   'sliding-window': ({ limit, window, resolution = 1 }) =>
     new SlidingWindowCounter(limit, window as number, resolution as number),
   'fixed-window': (rule) => new FixedWindowCounter(rule),
@@ -22,6 +22,6 @@ const COUNTERS: Record<AlgorithmSpelling, (rule: RuleOptions) => Counter> = {
   quota: ({ limit }) => new QuotaCounter(limit),
 }
 
-export function counterOf(rule: RuleOptions): Counter {
+export function counterOf(rule: LimitOptions): Counter {
   return COUNTERS[rule.algorithm ?? 'sliding-window'](rule)
 }

@@ -1,7 +1,7 @@
-import type { RuleOptions } from 'tidegate'
+import type { LimitOptions } from 'tidegate'
 import type { Admission, Span } from 'tidegate/store'
 import { calendarWindow } from './calendar-window.ts'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 interface Admitted {
   readonly at: number
@@ -16,12 +16,12 @@ export class FixedWindowCounter implements Counter {
   readonly #windowOf: (time: number) => Span
   #admitted: readonly Admitted[] = []
 
-  constructor({ limit, ...alignment }: RuleOptions) {
+  constructor({ limit, ...alignment }: LimitOptions) {
     this.#limit = limit
     this.#windowOf = windowsOf(alignment)
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 
@@ -104,7 +104,7 @@ export class FixedWindowCounter implements Counter {
 /** Times already asked about are answered by the windows found for them: Temporal is slow. */
 const found = new Map<string, Span[]>()
 
-function windowsOf({ window, align = 'epoch', timeZone = 'UTC' }: Omit<RuleOptions, 'limit'>): (time: number) => Span {
+function windowsOf({ window, align = 'epoch', timeZone = 'UTC' }: Omit<LimitOptions, 'limit'>): (time: number) => Span {
   const length = window as number
   if (align === 'first-hit') return (time) => ({ start: time, end: time + length })
   if (align === 'epoch') {

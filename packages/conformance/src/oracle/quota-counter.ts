@@ -1,5 +1,4 @@
-import type { RuleOptions } from 'tidegate'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** A stock that is used up, and given back. */
 export class QuotaCounter implements Counter {
@@ -10,7 +9,7 @@ export class QuotaCounter implements Counter {
     this.#limit = limit
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 

@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 interface Admitted {
   readonly at: number
@@ -23,7 +22,7 @@ export class SlidingCounterCounter implements Counter {
     this.#windowMs = windowMs
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 

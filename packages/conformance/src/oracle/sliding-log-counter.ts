@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission, Entry } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** Every admission in a list, which is gone through anew for each question. */
 export class SlidingLogCounter implements Counter {
@@ -13,7 +12,7 @@ export class SlidingLogCounter implements Counter {
     this.#windowMs = windowMs
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 

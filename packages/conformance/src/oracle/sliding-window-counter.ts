@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 interface Admitted {
   readonly at: number
@@ -20,7 +19,7 @@ export class SlidingWindowCounter implements Counter {
     this.#resolutionMs = resolutionMs
   }
 
-  follow({ limit }: RuleOptions): void {
+  follow({ limit }: LimitedRule): void {
     this.#limit = limit
   }
 

@@ -1,6 +1,5 @@
-import type { RuleOptions } from 'tidegate'
 import type { Admission } from 'tidegate/store'
-import type { Counter, Verdict } from './counter.ts'
+import type { Counter, LimitedRule, Verdict } from './counter.ts'
 
 /** Taken from the bucket, or (negative) given back, in units. */
 interface Movement {
@@ -25,7 +24,7 @@ export class TokenBucketCounter implements Counter {
   }
 
   /** Of another capacity alone: what a changed refill does to a remainder is not of the definition. */
-  follow({ limit, capacity, burst }: RuleOptions): void {
+  follow({ limit, capacity, burst }: LimitedRule): void {
     this.#capacity = burst ?? capacity ?? limit
   }
 
@@ -105,7 +104,7 @@ export class TokenBucketCounter implements Counter {
   #wait(missing: bigint, enough: (left: bigint) => boolean): number {
     const after = (ms: bigint) => enough(atLeastNothing(missing - this.#refill * ms))
     let [low, high] = [0n, 1n]
-    while (!after(high)) high *= 2n
+    while (!after(high) && high < LONGEST_MS) high *= 2n
     while (low < high) {
       const middle = (low + high) / 2n
       if (after(middle)) high = middle
@@ -132,6 +131,9 @@ export class TokenBucketCounter implements Counter {
     return this.#movements.at(-1)?.at ?? -1n
   }
 }
+
+/** 142,000 years: no longer wait is ever told. */
+const LONGEST_MS = 2n ** 52n
 
 function atLeastNothing(units: bigint): bigint {
   return units > 0n ? units : 0n

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Descriptor, Gate, RuleOptions } from 'tidegate'
 import { z } from 'zod'
-import { acceptJson, readBody } from '../http/json-body.ts'
+import { acceptJson, readBody, shapeOf } from '../http/json-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { authorize } from './authorize.ts'
 import type { Scope, Tokens } from './tokens.ts'
@@ -71,13 +71,13 @@ function ruleOf(rule: unknown): { rule?: string } {
 }
 
 /** A rule without what is made of it for counting. */
-function shown({ name, key, algorithm, limit, windowMs, description }: Gate['rules'][number]): object {
-  return { name, key, algorithm, limit, windowMs, ...(description !== undefined && { description }) }
-}
-
-function shapeOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  const fields = Object.keys(shape).join(', ')
-  return z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? `one of ${fields}` : `an object with ${fields}`),
-  })
+function shown(rule: Gate['rules'][number]): object {
+  const { name, key, algorithm, limit, windowMs, onStoreFailure, description } = rule
+  return {
+    ...{ name, key, algorithm, limit, windowMs, onStoreFailure },
+    ...(rule.shadow && { shadow: true }),
+    ...(rule.unlimited && { unlimited: true }),
+    ...(rule.required && { required: true }),
+    ...(description !== undefined && { description }),
+  }
 }

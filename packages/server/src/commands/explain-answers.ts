@@ -33,7 +33,7 @@ export async function answersOf(
 async function peekAtRedis(url: string, rules: RuleOptions[], descriptor: Descriptor, cost: number): Promise<Decision> {
   const read = readRedisUrl(url) ?? undefined
   if (read === undefined) throw refusal('explain', `--redis: expected ${settings.redis.expected}`)
-  const { store, close } = await openStore(read, pino({ level: 'silent' }))
+  const { store, close } = await openStore(read, pino({ level: 'silent' }), null)
   try {
     return await createGate({ rules, store }).peek(descriptor, { cost })
   } finally {

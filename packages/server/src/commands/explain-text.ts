@@ -1,6 +1,7 @@
 import type { Decision, Explanation, Rule, RuleDecision } from 'tidegate'
-import { conditionText } from '../http/condition-text.ts'
-import { durationText } from '../http/duration-text.ts'
+import { conditionText } from '../text/condition-text.ts'
+import { durationText } from '../text/duration-text.ts'
+import { matchText } from '../text/rule-text.ts'
 
 /** What `explain` knows of one rule. */
 export type Explained = Explanation & { readonly redisKey?: string }
@@ -15,9 +16,16 @@ export interface Report {
 
 /** A report for people: a few lines for each rule, and what would be decided. */
 export function explanationText({ rules, decision, version }: Report, compiled: readonly Rule[]): string {
-  const figures = new Map(decision?.rules.map((one) => [one.rule, one]))
+  // Of other rules they would say nothing of these.
+  const own = decision?.version === version ? decision.rules : []
+  const figures = new Map(own.map((one) => [one.rule, one]))
   const lines = rules.flatMap((one, i) => linesOf(one, compiled[i] as Rule, figures.get(one.rule)))
-  if (!rules.some(({ applies }) => applies)) lines.push('No rule counts this request: it is allowed.')
+  if (!rules.some((one) => one.applies || (one.because !== 'skip' && one.refuses)))
+    lines.push('No rule counts this request: it is allowed.')
+  const refusing = rules.filter((one) => !one.applies && one.because !== 'skip' && one.refuses)
+  if (refusing.length > 0) {
+    lines.push(`So it is refused, by ${refusing.map(({ rule }) => rule).join(' and ')}; no other rule counts it.`)
+  }
   if (decision === undefined) return `${lines.join('\n')}\n`
   if (decision.version !== version) {
     lines.push(`The service has other rules (version ${decision.version}) than this file (${version}).`)
@@ -28,25 +36,37 @@ export function explanationText({ rules, decision, version }: Report, compiled: 
 }
 
 function linesOf(explained: Explained, rule: Rule, figures: RuleDecision | undefined): string[] {
-  if (!explained.applies) return [`- ${explained.rule} does not count it: ${reasonText(explained)}`]
+  if (!explained.applies) {
+    const refuses = explained.because !== 'skip' && explained.refuses
+    return [`- ${explained.rule} ${refuses ? 'refuses it' : 'does not count it'}: ${reasonText(explained, rule)}`]
+  }
   const key = Object.entries(explained.key).map(([dimension, value]) => `${dimension} = ${value}`)
+  if (explained.limit === null) return [`+ ${explained.rule} lets it pass: unlimited${overrideText(explained)}`]
+  const { shadow, cost } = explained
   return [
-    `+ ${explained.rule} counts it: ${limitText(rule)}`,
+    `+ ${explained.rule} counts it${shadow ? ' in shadow, and never refuses' : ''}: ${limitText(rule, explained.limit)}${overrideText(explained)}`,
     `    key: ${key.join(', ') || 'one for all requests'}`,
+    ...(cost === null ? [] : [`    cost: ${cost.toLocaleString('en-US')}, from ${rule.cost}`]),
     ...(explained.redisKey === undefined ? [] : [`    in Redis: ${explained.redisKey}`]),
     ...(figures === undefined ? [] : [`    now: ${figuresText(figures)}`]),
   ]
 }
 
-function limitText({ limit, windowMs, algorithm }: Rule): string {
+function limitText({ windowMs, algorithm }: Rule, limit: number): string {
   // A quota has no window, and those of a calendar differ in length.
   const window = windowMs > 0 ? ` in ${durationText(windowMs)}` : ''
   return `${limit.toLocaleString('en-US')}${window}, by ${algorithm}`
 }
 
-function reasonText(explained: Exclude<Explained, { applies: true }>): string {
+function overrideText({ override }: Extract<Explained, { applies: true }>): string {
+  return override === null ? '' : ` (overrides[${override}])`
+}
+
+function reasonText(explained: Exclude<Explained, { applies: true }>, { key }: Rule): string {
+  if (explained.because === 'skip') return `it skips ${matchText(explained.skipped)}`
   const { dimension, wanted, found } = explained
-  if (wanted === null) return `it has no ${dimension}, which is in the key`
+  if (wanted === null)
+    return `it has no ${dimension}, which ${key.includes(dimension) ? 'is in the key' : 'gives the cost'}`
   return `wanted ${conditionText(dimension, wanted)}, found ${found === null ? `no ${dimension}` : found}`
 }
 

@@ -14,10 +14,13 @@ workplace.file(
   - { name: user, key: [user], limit: 10, window: 1h }
   - { name: inside, match: { ip: { cidr: 10.0.0.0/8 } }, limit: 5, window: 1h }
   - { name: device, key: [device], limit: 5, window: 1h }
+store: { deadlineMs: 5000 }
 `,
 )
 const request = '{"route":"/order","tenant":"t1","user":"u1","ip":"192.0.2.1"}'
 const explain = (...args: string[]) => workplace.finished('explain', '--config', 'rules.yaml', ...args)
+
+const PLAIN = { override: null, cost: null, shadow: false }
 
 const TEXT = `+ order counts it: 2 in 1 h, by sliding-window
     key: tenant = t1, user = u1
@@ -35,6 +38,31 @@ describe('tidegate explain', () => {
     expect(none.stdout).toMatch(/\nNo rule counts this request: it is allowed\.\n$/)
   })
 
+  test('exceptions, rules in shadow, costs and what is required', async () => {
+    const rules = `rules:
+  - { name: plan, key: [user], limit: 9, window: 1m, overrides: [{ user: vip, limit: 50 }, { user: root, unlimited: true }], skip: { route: /health } }
+  - { name: tokens, key: [user], limit: 900, window: 1m, cost: tokens, required: true }
+  - { name: tried, limit: 5, window: 1m, shadow: true }
+`
+    workplace.file('exceptions.yaml', rules)
+    const explained = (request: string) => workplace.finished('explain', '--config', 'exceptions.yaml', request)
+    expect(
+      (await explained('{"user":"vip","tokens":"1200"}')).stdout,
+    ).toBe(`+ plan counts it: 50 in 1 min, by sliding-window (overrides[0])
+    key: user = vip
++ tokens counts it: 900 in 1 min, by sliding-window
+    key: user = vip
+    cost: 1,200, from tokens
++ tried counts it in shadow, and never refuses: 5 in 1 min, by sliding-window
+    key: one for all requests
+`)
+    const { stdout } = await explained('{"user":"root"}')
+    expect(stdout).toContain('+ plan lets it pass: unlimited (overrides[1])\n')
+    expect(stdout).toContain('- tokens refuses it: it has no tokens, which gives the cost\n')
+    const skipped = (await explained('{"route":"/health","user":"u"}')).stdout
+    expect(skipped).toContain('- plan does not count it: it skips route = /health\n')
+  })
+
   test('--json says the same to programs', async () => {
     const { code, stdout } = await explain('--json', request)
     expect([code, JSON.parse(stdout)]).toEqual([
@@ -42,15 +70,22 @@ describe('tidegate explain', () => {
       {
         version: expect.stringMatching(/^[0-9a-f]{8}$/),
         rules: [
-          { rule: 'order', applies: true, key: { tenant: 't1', user: 'u1' } },
-          { rule: 'user', applies: true, key: { user: 'u1' } },
+          { rule: 'order', applies: true, key: { tenant: 't1', user: 'u1' }, limit: 2, ...PLAIN },
+          { rule: 'user', applies: true, key: { user: 'u1' }, limit: 10, ...PLAIN },
           {
-            ...{ rule: 'inside', applies: false, because: 'condition', dimension: 'ip', found: '192.0.2.1' },
+            ...{
+              rule: 'inside',
+              applies: false,
+              because: 'condition',
+              dimension: 'ip',
+              found: '192.0.2.1',
+              refuses: false,
+            },
             wanted: { kind: 'cidr', values: ['10.0.0.0/8'] },
           },
           {
             ...{ rule: 'device', applies: false, because: 'missing_dimension', dimension: 'device' },
-            ...{ wanted: null, found: null },
+            ...{ wanted: null, found: null, refuses: false },
           },
         ],
       },
@@ -138,7 +173,7 @@ describe.skipIf(part === undefined)(
       }
       expect([code, report.decision]).toEqual([2, expect.objectContaining({ allowed: false, rule: 'order', used: 2 })])
       const client = new Redis(service.port, '127.0.0.1')
-      const keys = await client.keys('*')
+      const keys = await client.keys('tg:{*')
       client.disconnect()
       expect(report.rules.flatMap(({ redisKey }) => redisKey ?? []).sort()).toEqual(keys.sort())
       expect(keys).toHaveLength(2)

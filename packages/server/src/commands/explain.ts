@@ -1,5 +1,6 @@
 import { createGate, type Descriptor, explain as explainRules, type Gate } from 'tidegate'
 import { redisKey } from 'tidegate/redis'
+import { keyOf } from 'tidegate/store'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { settings } from '../settings/settings.ts'
@@ -45,9 +46,9 @@ export async function explain(args: string[], environment: NodeJS.ProcessEnv): P
 function explained(gate: Gate, descriptor: Descriptor, withKeys: boolean): Explained[] {
   return explainRules(gate.rules, descriptor).map((explanation, i) => {
     const rule = gate.rules[i]
-    if (!withKeys || !explanation.applies || rule === undefined) return explanation
-    const values = Object.values(explanation.key)
-    return { ...explanation, redisKey: redisKey(rule, values.length === 1 ? (values[0] as string) : values) }
+    if (!withKeys || !explanation.applies || explanation.limit === null || rule === undefined) return explanation
+    const key = keyOf(rule, descriptor)
+    return key === undefined ? explanation : { ...explanation, redisKey: redisKey(rule, key) }
   })
 }
 

@@ -32,22 +32,23 @@ export function reload(options: ReloadOptions): 'accepted' | 'refused' {
     logger.warn({ config: file }, 'shutting down: the configuration file is not read again')
     return 'refused'
   }
+  let loaded: ReturnType<typeof loadConfig>
   try {
     // Everything waits while a file is read: a pipe that has nothing to say now is not waited for.
-    const loaded = loadConfig(file, 0)
+    loaded = loadConfig(file, 0)
     if ('problems' in loaded) {
       const problems = loaded.problems.map((problem) => formatProblem(file, problem))
       refuse(options, { problems })
       return 'refused'
     }
     swap(options, loaded)
-    logWarnings(file, loaded, logger)
-    return 'accepted'
   } catch (error) {
     // What no line of the file can be blamed for. Whatever it is, it must not end a service that serves.
     refuse(options, { problems: [`${file}: ${(error as Error).message}`], err: error })
     return 'refused'
   }
+  logWarnings(file, loaded, logger)
+  return 'accepted'
 }
 
 function swap({ file, served, logger }: ReloadOptions, { config }: LoadedConfig): void {

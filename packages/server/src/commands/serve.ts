@@ -12,12 +12,13 @@ import { createService } from '../http/service.ts'
 import { measureMemory } from '../metrics/memory-gauges.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { observedGate } from '../metrics/observed-gate.ts'
-import { observedStore } from '../metrics/observed-store.ts'
 import { StatsdCounters } from '../metrics/statsd-counters.ts'
+import { watchStore } from '../metrics/store-watcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { openStore } from '../store/open-store.ts'
 import { onHangup } from './hangup.ts'
+import { logLastWords } from './last-words.ts'
 import { logWarnings, reload, type Served } from './reload.ts'
 import { rateLimitingOf, readLimits, serveLimits } from './serve-limits.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
@@ -40,12 +41,12 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const hangup = onHangup()
   const lifecycle: Lifecycle = { phase: 'serving' }
   const metrics = new Metrics()
-  const opened = await openStore(settings.redis, logger)
-  const store = observedStore(opened.store, metrics)
+  const statsd = settings.statsd === null ? undefined : new StatsdCounters(settings.statsd)
+  logLastWords(logger)
+  const { store, close } = await openStore(settings.redis, logger, loaded.config.store, watchStore(metrics))
   const served: Served = { gate: observedGate(createGate({ rules, store }), metrics), forwardAuth }
   const { gate } = served
-  const statsd = settings.statsd === null ? undefined : new StatsdCounters(settings.statsd)
-  measureMemory(opened.store, metrics)
+  measureMemory(store, metrics)
   metrics.serves('rules', gate.version)
   const observers = { logger, metrics, statsd }
   const servedLimits = limits && serveLimits(settings, limits.limits, observers)
@@ -58,6 +59,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     tokens: settings.adminTokens,
     limits: () => servedLimits?.now,
     lifecycle,
+    maxConcurrent: settings.maxConcurrent,
   })
   const grpc = settings.grpc === 'off' ? undefined : new GrpcServer(answering)
   try {
@@ -86,7 +88,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     await Promise.all([service.close(), grpc?.close(0)])
     servedLimits?.close()
     await statsd?.close()
-    await opened.close()
+    await close()
   }
 }
 

@@ -1,12 +1,12 @@
 import type { RuleOptions } from 'tidegate'
 import { TidegateError } from 'tidegate'
-import { compileRule } from 'tidegate/store'
+import { compileRule, overrideFields } from 'tidegate/store'
 import { matchProblem } from './match-problem.ts'
 import type { ConfigProblem } from './problem.ts'
 import type { Path, YamlDocument } from './yaml-document.ts'
 
-/** The field of a rule that an error names, and the item of a list. */
-const FIELD = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?/
+/** The field of a rule that an error names, the item of a list, and what it is called within. */
+const FIELD = /^rules\[\d+\]\.(\w+)(?:\[(\d+)\])?(?:\.(\w+)$)?/
 
 /** Values that the library has nothing against, to look behind the first error of a rule; a field that is not here is left out. */
 const HARMLESS: Partial<RuleOptions> = { name: 'a', limit: 1, window: 1 }
@@ -49,11 +49,31 @@ function errorsOfRule(rule: unknown, index: number): TidegateError[] {
 function valueProblem(error: TidegateError, index: number, rule: unknown, document: YamlDocument): ConfigProblem {
   const field = error.field ?? `rules[${index}]`
   const expected = error.expected ?? error.message
-  const place = ['rules', index]
-  const [, name, item] = FIELD.exec(field) ?? []
-  if (name === 'match') return matchProblem(error, place, (rule as Partial<RuleOptions>).match ?? {}, document)
-  const path: Path = [...place, ...(name === undefined ? [] : [name]), ...(item === undefined ? [] : [Number(item)])]
-  return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
+  const [, name, item, within] = FIELD.exec(field) ?? []
+  const path: Path = ['rules', index, ...stepTo(name), ...(item === undefined ? [] : [Number(item)])]
+  const isAmount = name === 'overrides' && within !== undefined && overrideFields.includes(within)
+  const conditions = isAmount || !HAVE_CONDITIONS.includes(name ?? '') ? undefined : mappingAt(rule, path.slice(2))
+  if (conditions !== undefined) return matchProblem(error, path, conditions, document)
+  const place: Path = [...path, ...stepTo(within)]
+  if (error.code === 'ERR_UNKNOWN_OPTION') {
+    const position = document.positionOfKey(place.slice(0, -1), String(place.at(-1)))
+    return { ...position, what: `${field} does not exist`, expected }
+  }
+  return { ...document.positionOf(place), what: `${field} is ${document.show(place)}`, expected }
+}
+
+/** The fields of a rule with mappings of dimensions and conditions: themselves, or in a list. */
+const HAVE_CONDITIONS = ['match', 'skip', 'overrides']
+
+function stepTo(name: string | undefined): Path {
+  return name === undefined ? [] : [name]
+}
+
+function mappingAt(rule: unknown, path: Path): Record<string, unknown> | undefined {
+  const found = path.reduce((value, step) => (value as Record<string | number, unknown> | undefined)?.[step], rule)
+  return typeof found === 'object' && found !== null && !Array.isArray(found) && Object.keys(found).length > 0
+    ? (found as Record<string, unknown>)
+    : undefined
 }
 
 function checkNames(rules: readonly unknown[], document: YamlDocument): ConfigProblem[] {

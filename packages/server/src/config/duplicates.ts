@@ -10,14 +10,18 @@ export function duplicatesIn(rules: readonly Rule[], options: readonly RuleOptio
     const counted = countedBy(rule, options[i] as RuleOptions)
     const earlier = first.get(counted)
     if (earlier === undefined) first.set(counted, i)
-    else found.set(i, [duplicate(rule, rules[earlier] as Rule, earlier)])
+    else {
+      const other = rules[earlier] as Rule
+      // Two limits tried side by side are what shadow is for.
+      if (!rule.shadow || rule.limit === other.limit) found.set(i, [duplicate(rule, other, earlier)])
+    }
   }
   return found
 }
 
-function duplicate({ limit }: Rule, earlier: Rule, place: number): Suspicion {
+function duplicate({ limit, unlimited }: Rule, earlier: Rule, place: number): Suspicion {
   const other = `rules[${place}] (${earlier.name})`
-  if (limit === earlier.limit) {
+  if (limit === earlier.limit || unlimited) {
     return { field: 'name', what: `does the same as ${other}`, advice: 'leave one of the two out' }
   }
   const unreached = limit > earlier.limit ? 'its own larger limit' : `the larger limit of ${show(earlier.limit)} there`
@@ -27,12 +31,18 @@ function duplicate({ limit }: Rule, earlier: Rule, place: number): Suspicion {
 
 /** One text for all rules that count the same, however they are named and their dimensions ordered. */
 function countedBy(rule: Rule, options: RuleOptions): string {
-  const { name, description: _, limit: __, spanMs: ___, slot: ____, match, ...rest } = rule
+  const { name, description: _, limit: __, spanMs: ___, slot: ____, written: _____, match, ...rest } = rule
   const key = rule.key.toSorted()
   // The fingerprint has what the windows of a calendar are, and also the order of the key.
-  const { id } = compileRule({ ...options, key }, 'rule')
-  const conditions = match.toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify({ ...rest, key, id: id.slice(name.length), match: conditions })
+  const isSorted = key.every((dimension, i) => dimension === rule.key[i])
+  const { id } = isSorted ? rule : compileRule({ ...options, key }, 'rule')
+  const overrides = rule.overrides.map((one) => ({ ...one, match: sorted(one.match) }))
+  const skip = rule.skip.map((one) => JSON.stringify(sorted(one))).sort()
+  return JSON.stringify({ ...rest, overrides, skip, key, id: id.slice(name.length), match: sorted(match) })
+}
+
+function sorted(match: Rule['match']): Rule['match'] {
+  return match.toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
 function show(value: number): string {

@@ -22,14 +22,42 @@ describe('warns of', () => {
       ],
     ],
     [
+      'a required key that the match excludes',
+      [`{ name: a, match: { user: { not: { glob: '**' } } }, key: [user], required: true, ${ALL} }`],
+      [
+        '2:63: warning: rules[0] (a) refuses all that it matches: its match wants no user, and its key needs one; leave user out of one of the two',
+      ],
+    ],
+    [
+      'a skip that takes all',
+      [`{ name: a, match: { route: [/b, /a], ip: '::1' }, skip: [{ user: x }, { route: [/a, /b] }], ${ALL} }`],
+      ['2:61: warning: rules[0] (a) never counts a request: it skips all that it matches; look at its skip'],
+    ],
+    [
+      'an override behind one that takes all of its requests',
+      [
+        `{ name: a, ${ALL}, overrides: [{ tenant: t, limit: 1 }, { user: u, limit: 2 }, { user: u, tenant: t, limit: 3 }] }`,
+      ],
+      [
+        '2:49: warning: rules[0] (a) never reaches overrides[2]: whoever meets it meets overrides[0] before; put the one with more conditions first, or leave one of the two out',
+      ],
+    ],
+    [
       'a limit of 0 for everybody',
       [
         '{ name: a, key: [user], limit: 0, window: 1s }',
         '{ name: b, algorithm: token-bucket, limit: 1, window: 1s, capacity: 0 }',
       ],
       [
-        '2:36: warning: rules[0] (a) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
+        '2:36: warning: rules[0] (a) refuses every request with a user: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
         '3:73: warning: rules[1] (b) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
+      ],
+    ],
+    [
+      'a limit of 0 for all who have the dimensions',
+      ['{ name: a, key: [user, ip], limit: 0, window: 1s }'],
+      [
+        '2:40: warning: rules[0] (a) refuses every request with a user and a ip: it admits nothing, and has no match; give it a limit, or a match for those who are meant',
       ],
     ],
     [
@@ -59,6 +87,14 @@ describe('warns of', () => {
       [
         `{ name: a, match: { route: [/a, /b], ip: { cidr: 10.0.0.0/8 } }, key: [user, ip], limit: 9, window: 1m }`,
         `{ name: b, match: { ip: { cidr: [10.1.0.0/16, 10.0.0.0/8] }, route: [/b, /a, /b] }, key: [ip, user], limit: 9, window: 60s, algorithm: sliding-window, resolution: 1 }`,
+      ],
+      ['3:13: warning: rules[1] (b) does the same as rules[0] (a); leave one of the two out'],
+    ],
+    [
+      'two rules with the same exceptions, however they are written',
+      [
+        `{ name: a, ${ALL}, skip: [{ route: /a, ip: '::1' }, { user: u }], overrides: [{ user: v, tenant: t, limit: 5 }] }`,
+        `{ name: b, ${ALL}, skip: [{ user: u }, { ip: '::1', route: /a }], overrides: [{ tenant: t, user: v, limit: 5 }] }`,
       ],
       ['3:13: warning: rules[1] (b) does the same as rules[0] (a); leave one of the two out'],
     ],
@@ -100,6 +136,27 @@ describe('does not warn of', () => {
         '{ name: a, limit: 9, algorithm: fixed-window, align: day }',
         '{ name: b, limit: 9, algorithm: fixed-window, align: day, timeZone: Europe/Berlin }',
       ],
+    ],
+    [
+      'two limits tried in shadow',
+      [`{ name: a, shadow: true, ${ALL} }`, '{ name: b, shadow: true, limit: 5, window: 1m }'],
+    ],
+    ['no limit but for some', ['{ name: a, limit: 4294967295, window: 1s, overrides: [{ user: bad, limit: 1 }] }']],
+    ['the same limit in shadow', [`{ name: a, ${ALL} }`, `{ name: b, shadow: true, ${ALL} }`]],
+    [
+      'a limit of 0 with exceptions, from a dimension, or on trial',
+      [
+        '{ name: a, limit: 0, window: 1s, overrides: [{ user: u, limit: 5 }] }',
+        '{ name: b, limit: { dimension: plan_limit, default: 0 }, window: 2s }',
+        '{ name: c, limit: 0, window: 3s, shadow: true }',
+        '{ name: d, limit: 0, window: 3s, skip: { user: u } }',
+        '{ name: e, unlimited: true }',
+      ],
+    ],
+    ['two sets of exceptions', [`{ name: a, skip: { user: u }, ${ALL} }`, `{ name: b, skip: { user: v }, ${ALL} }`]],
+    [
+      'overrides of which the first has more conditions',
+      [`{ name: a, ${ALL}, overrides: [{ user: u, tenant: t, limit: 3 }, { user: u, limit: 2 }] }`],
     ],
     ['a million in a window with a resolution', ['{ name: a, limit: 2000000, window: 1d, resolution: 1m }']],
   ]

@@ -43,6 +43,18 @@ describe('takes what the service takes', () => {
     ['a cell rate', ruleOf('limit: 1, period: 1m, algorithm: gcra, burst: 9')],
     ['a calendar', ruleOf('limit: 0, algorithm: fixed-window, align: month, timeZone: Europe/Berlin')],
     ['a quota', ruleOf('limit: 1, algorithm: quota, key: [user]')],
+    ['no limit', 'rules: [{ name: a, unlimited: true }]'],
+    [
+      'a limit from a dimension, and a cost',
+      ruleOf('limit: { dimension: plan, default: 0 }, window: 1s, cost: tokens'),
+    ],
+    [
+      'exceptions',
+      ruleOf(
+        'limit: 1, window: 1s, required: true, shadow: true, skip: { user: x }, overrides: [{ user: y, limit: 2 }, { ip: { cidr: 10.0.0.0/8 }, unlimited: true, window: 1s }]',
+      ),
+    ],
+    ['several sets to skip', ruleOf('limit: 1, window: 1s, skip: [{ user: x }, { route: { not: /a }, ip: y }]')],
     ['a penalty', ruleOf('limit: 1, window: 1d, penalty: { blocks: [1m, 3600000], forgetAfter: 1d }')],
     [
       'JSON',
@@ -80,6 +92,17 @@ describe('refuses what the service refuses, as far as a schema can', () => {
     ],
     ['not of not', ruleOf('limit: 1, window: 1s, match: { a: { not: { not: x } } }'), '/rules/0/match/a/not'],
     ['an empty list of values', ruleOf('limit: 1, window: 1s, match: { a: [] }'), '/rules/0/match/a'],
+    ['a limit without a default', ruleOf('limit: { dimension: a }, window: 1s'), '/rules/0/limit'],
+    ['an override for everybody', ruleOf('limit: 1, window: 1s, overrides: [{}]'), '/rules/0/overrides/0'],
+    [
+      'a limit in quotes, in an override',
+      ruleOf('limit: 1, window: 1s, overrides: [{ user: x, limit: "2" }]'),
+      '/rules/0/overrides/0/limit',
+    ],
+    ['a skip of everybody', ruleOf('limit: 1, window: 1s, skip: {}'), '/rules/0/skip'],
+    ['a misspelt condition to skip', ruleOf('limit: 1, window: 1s, skip: { a: { regex: x } }'), '/rules/0/skip/a'],
+    ['a flag as text', ruleOf('limit: 1, window: 1s, shadow: "on"'), '/rules/0/shadow'],
+    ['a cost as a number', ruleOf('limit: 1, window: 1s, cost: 5'), '/rules/0/cost'],
     ['headers as a list', `${ruleOf('limit: 1, window: 1s')}\nforwardAuth: { headers: [x] }`, '/forwardAuth/headers'],
     ['a status that no gateway takes', `${ruleOf('limit: 1, window: 1s')}\ndenyStatus: 200`, '/denyStatus'],
   ]

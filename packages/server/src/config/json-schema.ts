@@ -1,5 +1,5 @@
 import type { RuleOptions } from 'tidegate'
-import { ALGORITHM_SPELLINGS, ALIGNMENTS } from 'tidegate/store'
+import { ALGORITHM_SPELLINGS, ALIGNMENTS, overrideShape } from 'tidegate/store'
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
 
@@ -29,14 +29,35 @@ const duration: Node = {
   ],
 }
 
+const conditions: Node = { type: 'object', additionalProperties: { $ref: '#/definitions/condition' } }
+const someConditions: Node = { ...conditions, minProperties: 1 }
+const INSTEAD = "in place of the rule's own"
+const AS_IN_RULE = 'as in the rule, or left out: another one would be another count'
+const override: Node = {
+  ...someConditions,
+  properties: {
+    limit: { ...count(0), description: INSTEAD },
+    capacity: { ...count(0), description: INSTEAD },
+    refill: { ...count(1), description: INSTEAD },
+    burst: { ...count(0), description: INSTEAD },
+    unlimited: { type: 'boolean', description: 'such requests pass, and are not counted' },
+    ...Object.fromEntries(overrideShape.map((name) => [name, { description: AS_IN_RULE }])),
+  },
+}
+const limitFromDimension = z.strictObject({ dimension: z.string().min(1), default: z.int().min(0).max(MOST) })
+
 /** What the library says of values: the schema of the file leaves that to it, and editors have no library. */
 const VALUES: Partial<Record<keyof RuleOptions, Node>> = {
   name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' },
-  match: { type: 'object', additionalProperties: { $ref: '#/definitions/condition' } },
+  match: conditions,
+  skip: { anyOf: [someConditions, { type: 'array', items: someConditions, minItems: 1 }] },
+  overrides: { items: override },
+  cost: { minLength: 1 },
   key: { type: 'array', items: { type: 'string', minLength: 1 }, uniqueItems: true },
   algorithm: { enum: ALGORITHM_SPELLINGS },
   align: { enum: ALIGNMENTS },
-  limit: count(0),
+  onStoreFailure: { enum: ['deny', 'allow', 'local'] },
+  limit: { anyOf: [count(0), { $ref: '#/definitions/limitFromDimension' }] },
   capacity: count(0),
   refill: count(1),
   burst: count(0),
@@ -49,13 +70,20 @@ const VALUES: Partial<Record<keyof RuleOptions, Node>> = {
  */
 export function configJsonSchema(reference: string): object {
   const schema = schemaOf(configSchema)
-  const rule = fieldsOf(fieldsOf(schema)['rules']?.items)
+  const item = fieldsOf(schema)['rules']?.items as Node
+  const rule = fieldsOf(item)
+  item['anyOf'] = [{ required: ['limit'] }, { required: ['unlimited'] }]
   for (const [name, field] of Object.entries(rule)) Object.assign(field, VALUES[name as keyof RuleOptions])
   const { headers } = fieldsOf(fieldsOf(schema)['forwardAuth'])
   Object.assign(headers as Node, { type: 'object', additionalProperties: { type: 'string' } })
   describe(schema, '', descriptionsIn(reference))
   const $schema = 'http://json-schema.org/draft-07/schema#'
-  return { $schema, title: 'Rules of Tidegate', ...schema, definitions: { duration, condition: schemaOf(condition) } }
+  const definitions = {
+    duration,
+    condition: schemaOf(condition),
+    limitFromDimension: schemaOf(limitFromDimension),
+  }
+  return { $schema, title: 'Rules of Tidegate', ...schema, definitions }
 }
 
 function schemaOf(schema: z.ZodType): Node {

@@ -1,5 +1,6 @@
 import type { RuleOptions } from 'tidegate'
 import type { HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
+import type { StoreOptions } from '../store/open-store.ts'
 import { checkValues } from './check-values.ts'
 import { type ConfigProblem, inFileOrder } from './problem.ts'
 import { readText } from './read-text.ts'
@@ -13,6 +14,8 @@ export interface Config {
   readonly headers: HeaderDimensions
   /** The status of a refusal by forward auth, where the gateway does not ask for another. Default: 429. */
   readonly denyStatus: DenyStatus
+  /** How long decisions wait for Redis, and when it is not asked. */
+  readonly store: StoreOptions
 }
 
 /** A configuration, and the file that it stands in. */
@@ -43,9 +46,14 @@ export function parseConfig(text: string): Loaded {
   const values = checkValues(rules, misshapen, document)
   const problems = [...issues.flatMap((issue) => shapeProblems(issue, document)), ...values]
   if (!checked.success || problems.length > 0) return { problems: inFileOrder(problems) }
-  const { forwardAuth, denyStatus = 429 } = checked.data
+  const { forwardAuth, denyStatus = 429, store = {} } = checked.data
   // The values that have been checked are the ones that are served, not a copy of what the schema knows of them.
-  const config = { rules: [...rules] as RuleOptions[], headers: forwardAuth?.headers ?? {}, denyStatus }
+  const config = {
+    rules: [...rules] as RuleOptions[],
+    headers: forwardAuth?.headers ?? {},
+    denyStatus,
+    store: store as StoreOptions,
+  }
   return { config, document }
 }
 

@@ -1,22 +1,26 @@
 import { TidegateError } from 'tidegate'
-import { compileRule, isKey } from 'tidegate/store'
+import { compileRule, isKey, overrideFields } from 'tidegate/store'
 import type { ConfigProblem } from './problem.ts'
 import { type Path, shown, type YamlDocument } from './yaml-document.ts'
 
 /**
- * What the library has against the conditions of a rule, where it stands. `error` names a field in which the
+ * What the library has against conditions, where it stands. `error` names a field in which the
  * names of dimensions may be quoted and shortened, so the condition that is meant is looked for.
+ * @param place where the mapping of dimensions and conditions stands; of an override its other fields are left out
  */
-export function matchProblem(error: TidegateError, rule: Path, match: object, document: YamlDocument): ConfigProblem {
+export function matchProblem(error: TidegateError, place: Path, match: object, document: YamlDocument): ConfigProblem {
   const { field = '', expected = error.message } = error
-  for (const [dimension, condition] of Object.entries(match)) {
+  const conditions = Object.entries(match).filter(
+    ([name]) => place[2] !== 'overrides' || !overrideFields.includes(name),
+  )
+  for (const [dimension, condition] of conditions) {
     if (!isKey(dimension)) {
       const what = `${field} has the dimension ${shown(dimension)}`
-      return { ...document.positionOfKey([...rule, 'match'], dimension), what, expected }
+      return { ...document.positionOfKey(place, dimension), what, expected }
     }
     const within = faultIn(condition)
     if (within === undefined) continue
-    const path = [...rule, 'match', dimension, ...stepsOf(within, condition)]
+    const path = [...place, dimension, ...stepsOf(within, condition)]
     if (error.code !== 'ERR_UNKNOWN_OPTION')
       return { ...document.positionOf(path), what: `${field} is ${document.show(path)}`, expected }
     return {
@@ -25,7 +29,7 @@ export function matchProblem(error: TidegateError, rule: Path, match: object, do
       expected,
     }
   }
-  return { ...document.positionOf([...rule, 'match']), what: error.message, expected }
+  return { ...document.positionOf(place), what: `${field} is ${document.show(place)}`, expected }
 }
 
 /** Where in a condition something is wrong: `.not.cidr[1]`; undefined where nothing is. */

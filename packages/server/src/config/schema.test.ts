@@ -2,15 +2,19 @@ import { expect, test } from 'vitest'
 import { type BrokenFile, errorsOf, RULE_FIELDS, rule } from '../testing/config-errors.ts'
 
 const broken: BrokenFile[] = [
-  ['an empty file', '', '1:1: the file is empty, expected a mapping with rules, forwardAuth, denyStatus'],
-  ['only comments', '# later\n', '1:1: the file is empty, expected a mapping with rules, forwardAuth, denyStatus'],
-  ['a text', 'hello\n', '1:1: the file is "hello", expected a mapping with rules, forwardAuth, denyStatus'],
+  ['an empty file', '', '1:1: the file is empty, expected a mapping with rules, forwardAuth, store, denyStatus'],
+  [
+    'only comments',
+    '# later\n',
+    '1:1: the file is empty, expected a mapping with rules, forwardAuth, store, denyStatus',
+  ],
+  ['a text', 'hello\n', '1:1: the file is "hello", expected a mapping with rules, forwardAuth, store, denyStatus'],
   [
     'another kind of file',
     '<!doctype html>\n<p class="x">hi</p>\n',
-    '1:1: the file is "<!doctype html> <p class=\\"x\\">hi</p>", expected a mapping with rules, forwardAuth, denyStatus',
+    '1:1: the file is "<!doctype html> <p class=\\"x\\">hi</p>", expected a mapping with rules, forwardAuth, store, denyStatus',
   ],
-  ['a list', '- a\n', '1:1: the file is a list, expected a mapping with rules, forwardAuth, denyStatus'],
+  ['a list', '- a\n', '1:1: the file is a list, expected a mapping with rules, forwardAuth, store, denyStatus'],
   ['no rules', 'denyStatus: 403\n', '1:1: rules is missing, expected a list of rules'],
   ['rules left empty', 'rules:\n', '1:7: rules is empty, expected a list of rules'],
   ['rules without a rule', 'rules: []\n', '1:8: rules is an empty list, expected at least one rule'],
@@ -19,7 +23,7 @@ const broken: BrokenFile[] = [
   [
     'an unknown key',
     `${rule('limit: 1', 'window: 1s')}\nrule: []\n`,
-    '5:1: rule does not exist, expected one of rules, forwardAuth, denyStatus',
+    '5:1: rule does not exist, expected one of rules, forwardAuth, store, denyStatus',
   ],
   [
     'an unknown key of a rule',
@@ -34,12 +38,11 @@ const broken: BrokenFile[] = [
   [
     'a merge key',
     `x: &x\n  limit: 1\n${rule('<<: *x', 'window: 1s')}`,
-    '1:1: x does not exist, expected one of rules, forwardAuth, denyStatus',
-    '4:5: rules[0].limit is missing, expected a whole number',
+    '1:1: x does not exist, expected one of rules, forwardAuth, store, denyStatus',
     `5:5: rules[0]["<<"] does not exist, expected one of ${RULE_FIELDS}`,
   ],
   ['no name', 'rules:\n  - limit: 1\n    window: 1s\n', '2:5: rules[0].name is missing, expected a string'],
-  ['no limit', rule('window: 1s'), '2:5: rules[0].limit is missing, expected a whole number'],
+  ['no limit', rule('window: 1s'), '2:5: rules[0].limit is missing, expected a whole number from 0 to 4,294,967,295'],
   [
     'no window',
     rule('limit: 1'),
@@ -48,13 +51,17 @@ const broken: BrokenFile[] = [
   [
     'a limit that is no number',
     rule('limit: .nan', 'window: 1s'),
-    '3:12: rules[0].limit is NaN, expected a whole number',
+    '3:12: rules[0].limit is NaN, expected a whole number from 0 to 4,294,967,295',
   ],
-  ['a limit as text', rule('limit: "10"', 'window: 1s'), '3:12: rules[0].limit is "10", expected a whole number'],
+  [
+    'a limit as text',
+    rule('limit: "10"', 'window: 1s'),
+    '3:12: rules[0].limit is "10", expected a whole number from 0 to 4,294,967,295',
+  ],
   [
     'a limit with separators',
     rule('limit: 1_000', 'window: 1s'),
-    '3:12: rules[0].limit is "1_000", expected a whole number',
+    '3:12: rules[0].limit is "1_000", expected a whole number from 0 to 4,294,967,295',
   ],
   [
     'a name that is a number',
@@ -99,7 +106,7 @@ const broken: BrokenFile[] = [
   [
     '__proto__ in the file',
     'rules: [{ name: a, limit: 1, window: 1s }]\n__proto__: { rules: [] }\n',
-    '2:1: __proto__ does not exist, expected one of rules, forwardAuth, denyStatus',
+    '2:1: __proto__ does not exist, expected one of rules, forwardAuth, store, denyStatus',
   ],
   [
     '__proto__ in forwardAuth',

@@ -1,6 +1,7 @@
 import type { RuleOptions } from 'tidegate'
 import { z } from 'zod'
 import { ownDimensions } from '../forward-auth/forwarded-descriptor.ts'
+import { breakerShape, storeShape } from './store-schema.ts'
 
 /** The statuses that a refusal of forward auth can have; nginx understands the first two alone. */
 export const denyStatuses = [401, 403, 429] as const
@@ -13,15 +14,18 @@ const duration = z.union([z.number(), z.string()], {
   error: "milliseconds or a duration such as '1s', '1m', '1h', '7d'",
 })
 
+const flag = z.boolean({ error: 'true or false' })
+
 /**
- * The shape of a rule. What its values must be is the library's to say, and so is all of a condition; a field that the library
+ * The shape of a rule. What its values must be is the library's to say, and so is all of a condition and of a limit; a field that the library
  * has and that is missing here does not compile.
  */
 const ruleShape = {
   name: text,
   match: entries(z.string(), z.unknown(), { value: 'dimensions and the values to match' }).optional(),
   key: z.array(text, { error: 'a list of dimensions' }).optional(),
-  limit: z.number({ error: 'a whole number' }),
+  // A number, or where it comes from; an unlimited rule has none.
+  limit: z.unknown().optional(),
   window: duration.optional(),
   algorithm: text.optional(),
   resolution: duration.optional(),
@@ -31,10 +35,21 @@ const ruleShape = {
   refill: z.number({ error: 'a whole number' }).optional(),
   period: duration.optional(),
   burst: z.number({ error: 'a whole number' }).optional(),
+  overrides: z
+    .array(entries(z.string(), z.unknown(), { value: 'a mapping with dimensions, their conditions, and a limit' }), {
+      error: 'a list of overrides',
+    })
+    .optional(),
+  skip: z.unknown().optional(),
+  unlimited: flag.optional(),
+  shadow: flag.optional(),
+  required: flag.optional(),
+  cost: text.optional(),
   penalty: mapping({
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),
   }).optional(),
+  onStoreFailure: text.optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>
 
@@ -59,6 +74,7 @@ export const configSchema = mapping({
       key: dimensionExpected,
     }).optional(),
   }).optional(),
+  store: mapping({ ...storeShape, breaker: mapping(breakerShape).optional() }).optional(),
   denyStatus: z.literal([...denyStatuses], { error: `one of ${denyStatuses.join(', ')}` }).optional(),
 })
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RuleDecision, Store } from 'tidegate'
+import type { RuleDecision, Source, Store } from 'tidegate'
 import { type Check, joinKey } from 'tidegate/store'
 import type { Applied, AppliedLimit } from './applied-limits.ts'
 import type { RequestDescriptor } from './request.ts'
@@ -9,6 +9,8 @@ import type { AnswerSettings } from './settings.ts'
 export interface Charged {
   readonly limit: Applied
   readonly figures: RuleDecision | undefined
+  /** Where the figures were made: in the store, or in this process because it did not answer. */
+  readonly source: Source
 }
 
 /** A limit that a request is charged by. */
@@ -64,7 +66,10 @@ export async function charge(
   for (const [i, part] of strict.entries()) keep(part, strictFigures[i] as RuleDecision)
   for (const [i, part] of shadows.entries()) keep(part, shadowFigures[i] as RuleDecision)
   for (const [part, decided] of refunded) keep(part, decided)
-  return limits.map((limit, i) => ({ limit, figures: figures.get(i) }))
+  return limits.map((limit, i) => {
+    const decided = figures.get(i)
+    return { limit, figures: decided, source: sourceOf(store, decided) }
+  })
 }
 
 function partsOf(limits: readonly Applied[], descriptors: readonly RequestDescriptor[]): Part[] {
@@ -100,12 +105,18 @@ function eachByItself(store: Store, parts: readonly Part[], isCharged: boolean):
 /** Quotas were charged before the rest refused. */
 async function giveBack(store: Store, quotas: readonly Part[], figures: readonly RuleDecision[]): Promise<void> {
   const charged = quotas.flatMap((part, i) => {
-    const { allowed, at } = figures[i] as RuleDecision
-    return allowed && part.cost > 0 ? [{ part, at }] : []
+    const decided = figures[i] as RuleDecision
+    return decided.allowed && part.cost > 0 ? [{ part, at: decided.at, source: sourceOf(store, decided) }] : []
   })
   await Promise.all(
-    charged.map(({ part: { rule, key, cost, id = undefined }, at }) => store.refund(rule, key, cost, { at, id })),
+    charged.map(({ part: { rule, key, cost, id = undefined }, at, source }) =>
+      store.refund(rule, key, cost, { at, id, source }),
+    ),
   )
+}
+
+function sourceOf(store: Store, figures: RuleDecision | undefined): Source {
+  return figures === undefined ? 'store' : (store.sourceOf?.(figures) ?? 'store')
 }
 
 /** Gives back, and says what is left then. */

@@ -79,6 +79,8 @@ function boundTo(store: Store): Store {
   return {
     clock,
     decide: store.decide.bind(store),
+    reserve: store.reserve.bind(store),
+    settle: store.settle.bind(store),
     refund: store.refund.bind(store),
     renew: store.renew.bind(store),
     entries: store.entries.bind(store),

@@ -72,14 +72,16 @@ type Status = MessageInitShape<typeof RateLimitResponse_DescriptorStatusSchema>
 function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): Status[] {
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const claimed = new Set<string>()
+  // Rules in shadow bind nobody: no status and no header has them.
+  const enforced = decision.rules.filter(({ shadow }) => shadow !== true)
   const own = descriptors.map(({ entries }) => {
     const known = new Set(['domain', ...entries.map(({ key }) => key)])
-    const met = decision.rules.filter(({ rule }) => isMetBy(byName.get(rule), known))
+    const met = enforced.filter(({ rule }) => isMetBy(byName.get(rule), known))
     for (const { rule } of met) claimed.add(rule)
     return met
   })
   // What only several descriptors meet together is the last one's to say.
-  own.at(-1)?.push(...decision.rules.filter(({ rule }) => !claimed.has(rule)))
+  own.at(-1)?.push(...enforced.filter(({ rule }) => !claimed.has(rule)))
   return own.map((figures) => statusOf(figures, byName))
 }
 
@@ -89,10 +91,11 @@ function isMetBy(rule: Rule | undefined, known: ReadonlySet<string>): boolean {
   )
 }
 
-function statusOf(figures: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): Status {
-  const [first, ...rest] = figures
+function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): Status {
+  const [first, ...rest] = all
   if (first === undefined) return { code: Code.OK }
-  const { rule, allowed, limit, remaining, retryAfterMs, resetAfterMs } = rest.reduce(tighter, first)
+  const { rule, allowed, limit, remaining, retryAfterMs, resetAfterMs, unlimited } = rest.reduce(tighter, first)
+  if (unlimited === true) return { code: Code.OK, limitRemaining: remaining }
   const windowMs = rules.get(rule)?.windowMs
   const unit = unitNames.find((name) => units[name].ms === windowMs)
   const waitMs = (allowed ? resetAfterMs : retryAfterMs) ?? 0
@@ -107,6 +110,9 @@ function statusOf(figures: readonly RuleDecision[], rules: ReadonlyMap<string, R
 /** The one that refuses longest, else the one with the smallest share left. */
 function tighter(one: RuleDecision, other: RuleDecision): RuleDecision {
   if (!one.allowed || !other.allowed) return waitOf(other) > waitOf(one) ? other : one
+  // What counts decides before what does not, even where nothing is used of it.
+  if (other.unlimited === true) return one
+  if (one.unlimited === true) return other
   return other.remaining * one.limit < one.remaining * other.limit ? other : one
 }
 

@@ -1,14 +1,9 @@
-import { type ErrorCode, type Store, TidegateError } from 'tidegate'
+import { type ErrorCode, TidegateError } from 'tidegate'
 import { describe, expect, test } from 'vitest'
+import { failingStore } from '../testing/failing-store.ts'
 import { listeningService } from '../testing/listening-service.ts'
 
 const rules = [{ name: 'per-user', key: ['user'], limit: 3, window: '1m' }]
-
-function failingWith(error: Error): Store {
-  const fail = (): Promise<never> => Promise.reject(error)
-  const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
-  return { clock: Date.now, decide: fail, ...single, ping: fail, close: async () => undefined }
-}
 
 describe('a store that fails', () => {
   const failures: [code: ErrorCode, status: number, retryAfter: string | null][] = [
@@ -20,7 +15,7 @@ describe('a store that fails', () => {
     ['ERR_INVALID_CLOCK', 500, null],
   ]
   test.each(failures)('%s is %i', async (code, status, retryAfter) => {
-    const store = failingWith(new TidegateError(code, 'Redis: no', { field: 'client', expected: 'another' }))
+    const store = failingStore(new TidegateError(code, 'Redis: no', { field: 'client', expected: 'another' }))
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const json = await response.json()
@@ -40,7 +35,7 @@ describe('a store that fails', () => {
   })
 
   test('in a way nobody foresaw is 500 without a word of it, and the log has it', async () => {
-    const store = failingWith(new Error('secret detail'))
+    const store = failingStore(new Error('secret detail'))
     const failing = await listeningService({ rules, store })
     const response = await failing.post('/v1/limit', { descriptor: { user: 'u' } })
     const text = await response.text()

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { ServiceError } from '../errors.ts'
 
 /** The most bytes of a request body. */
@@ -51,6 +51,14 @@ export function readShape<Schema extends z.ZodType>(value: unknown, schema: Sche
   throw new ServiceError('ERR_INVALID_BODY', `${field}: expected ${issue.message}${found}`, {
     field,
     expected: issue.message,
+  })
+}
+
+/** A schema of an object's shape, whose message names the fields. */
+export function shapeOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  const fields = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `one of ${fields}` : `an object with ${fields}`),
   })
 }
 

@@ -1,5 +1,6 @@
 import { memoryStore, type Store } from 'tidegate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { failingStore } from '../testing/failing-store.ts'
 import { type ListeningService, listeningService } from '../testing/listening-service.ts'
 
 const rules = [
@@ -209,9 +210,7 @@ describe('POST /v1/limit/batch', () => {
       turns.push(turn)
       return new Promise((resolve) => setImmediate(resolve)).then(() => memory.decide(checks, mode))
     }
-    const fail = () => Promise.reject(new Error('not asked'))
-    const single = { refund: fail, renew: fail, entries: fail, block: fail, unblock: fail, reset: fail }
-    const slow: Store = { clock: memory.clock, decide, ...single, ping: fail, close: async () => undefined }
+    const slow: Store = { ...failingStore(new Error('not asked')), clock: memory.clock, decide }
     const other = await listeningService({ rules, store: slow })
     const checks = Array.from({ length: 50 }, (_, i) => ({ descriptor: { user: `u${i}` } }))
     await other.post('/v1/limit/batch', { checks })

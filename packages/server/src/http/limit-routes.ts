@@ -2,20 +2,18 @@ import type { FastifyInstance } from 'fastify'
 import type { Decision, Descriptor, Gate, RequestOptions } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import { z } from 'zod'
-import { acceptJson, readBody, readShape } from './json-body.ts'
+import { acceptJson, readBody, readShape, shapeOf } from './json-body.ts'
 import { type Problem, problemOf } from './problem.ts'
 
 /** The most checks in one batch. */
 export const MOST_CHECKS = 1000
 
 /** The shape alone: what a descriptor and a cost must be is the library's to say. */
-const checkSchema = z.strictObject(
-  { descriptor: z.unknown().optional(), cost: z.unknown().optional(), id: z.unknown().optional() },
-  {
-    error: ({ code }) =>
-      code === 'unrecognized_keys' ? 'one of descriptor, cost, id' : 'an object with descriptor, cost and id',
-  },
-)
+const checkSchema = shapeOf({
+  descriptor: z.unknown().optional(),
+  cost: z.unknown().optional(),
+  id: z.unknown().optional(),
+})
 type Check = z.output<typeof checkSchema>
 
 const batchSchema = z.strictObject(

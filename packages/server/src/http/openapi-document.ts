@@ -1,3 +1,4 @@
+import type { Reason } from 'tidegate'
 import { serviceErrorCodes } from '../errors.ts'
 
 /** The HTTP API, as an OpenAPI 3.1 document. A test holds its paths and those that are served together. */
@@ -34,7 +35,20 @@ const flag: Schema = { type: 'boolean' }
 const count: Schema = { type: 'integer', minimum: 0, maximum: 4_294_967_295 }
 const milliseconds: Schema = { type: ['integer', 'null'], minimum: 0, description: 'Milliseconds; null for never.' }
 const id: Schema = { type: 'string', minLength: 1, maxLength: 256 }
+const duration: Schema = { type: ['integer', 'string'], examples: ['10m', 600_000] }
 const rule: Schema = { type: 'string', description: 'The name of the rule that is meant, where several match.' }
+
+/** Each of them, or this does not compile. */
+const reasonsKnown: Record<Reason, true> = {
+  ok: true,
+  no_rule: true,
+  over_limit: true,
+  cost_exceeds_limit: true,
+  blocked: true,
+  missing_dimension: true,
+  store_unavailable: true,
+}
+const reasons = Object.keys(reasonsKnown)
 
 const figures = {
   rule: { type: ['string', 'null'], description: 'The rule that decided; null where none matched.' },
@@ -44,7 +58,7 @@ const figures = {
   remaining: count,
   retryAfterMs: milliseconds,
   resetAfterMs: milliseconds,
-  reason: { enum: ['ok', 'over_limit', 'cost_exceeds_limit', 'blocked', 'no_rule'] },
+  reason: { enum: reasons },
   at: { type: 'integer', description: "Milliseconds since the epoch, on the store's clock." },
 }
 
@@ -56,13 +70,29 @@ const schemas: Readonly<Record<string, Schema>> = {
   },
   Check: object({ descriptor: ref('Descriptor'), cost: { ...count, default: 1 }, id }, ['descriptor']),
   // Open: a decision may say more in a later version.
-  RuleDecision: { type: 'object', properties: figures, required: Object.keys(figures) },
+  RuleDecision: {
+    type: 'object',
+    properties: {
+      ...figures,
+      shadow: { const: true, description: 'The rule is in shadow: it refuses nobody.' },
+      unlimited: { const: true, description: 'The rule does not count this request.' },
+    },
+    required: Object.keys(figures),
+  },
+  Settlement: {
+    type: 'object',
+    properties: {
+      settled: flag,
+      rules: list(object({ rule: text, settled: flag, charged: count, refunded: count }, ['rule', 'settled'])),
+    },
+    required: ['settled', 'rules'],
+  },
   Decision: {
     type: 'object',
     properties: {
       ...figures,
       rules: list(ref('RuleDecision')),
-      source: text,
+      source: { enum: ['store', 'local'], description: 'local: the store did not answer in time.' },
       id: { type: ['string', 'null'] },
       atomicity: { enum: ['strict', 'compensated'] },
       version: text,
@@ -108,8 +138,14 @@ function operation({ summary, body, answers, isAdmin = false }: Operation): obje
 }
 
 const decision = answer('The decision.', ref('Decision'))
+const settlement = answer('What was charged or given back, by rule.', ref('Settlement'))
 const plain = (description: string): object => ({ description, content: { 'text/plain': { schema: text } } })
 const of = (properties: Record<string, Schema>): object => answer('Done.', object(properties, Object.keys(properties)))
+const readiness: Schema = {
+  type: 'object',
+  properties: { status: { enum: ['ready', 'degraded'] }, store: { type: 'object' } },
+  required: ['status'],
+}
 const counter = { descriptor: ref('Descriptor'), rule }
 
 const paths = {
@@ -137,6 +173,30 @@ const paths = {
       summary: 'Gives back what was admitted.',
       body: object({ descriptor: ref('Descriptor'), cost: count, decision: ref('Decision'), id }, ['descriptor']),
       answers: { 200: of({ refunded: { type: 'object', additionalProperties: count } }) },
+    }),
+  },
+  '/v1/reserve': {
+    post: operation({
+      summary: 'Charges an estimate, whose actual cost is told later.',
+      body: object({ descriptor: ref('Descriptor'), cost: { ...count, minimum: 1 }, id, expiresIn: duration }, [
+        'descriptor',
+        'cost',
+      ]),
+      answers: { 200: decision, 429: answer('The decision of a request that is refused.', ref('Decision')) },
+    }),
+  },
+  '/v1/settle': {
+    post: operation({
+      summary: 'Puts the actual cost in the place of what was reserved.',
+      body: object({ descriptor: ref('Descriptor'), id, cost: count }, ['descriptor', 'id', 'cost']),
+      answers: { 200: settlement },
+    }),
+  },
+  '/v1/cancel': {
+    post: operation({
+      summary: 'Gives back what was reserved.',
+      body: object({ descriptor: ref('Descriptor'), id }, ['descriptor', 'id']),
+      answers: { 200: settlement },
     }),
   },
   '/v1/release': {
@@ -193,10 +253,7 @@ const paths = {
   '/v1/block': {
     post: operation({
       summary: 'Refuses a descriptor for a time, or for ever.',
-      body: object({ ...counter, duration: { type: ['integer', 'string'], examples: ['10m', 'forever'] } }, [
-        'descriptor',
-        'duration',
-      ]),
+      body: object({ ...counter, duration: { ...duration, examples: ['10m', 'forever'] } }, ['descriptor', 'duration']),
       answers: { 200: of({ blocked: flag }) },
       isAdmin: true,
     }),
@@ -217,9 +274,22 @@ const paths = {
       isAdmin: true,
     }),
   },
+  '/v1/schema': {
+    get: operation({
+      summary: 'The JSON Schema of the configuration file.',
+      answers: {
+        200: { description: 'It.', content: { 'application/schema+json': { schema: { type: 'object' } } } },
+      },
+    }),
+  },
   '/metrics': { get: operation({ summary: 'For Prometheus.', answers: { 200: plain('Its text format.') } }) },
   '/healthz': { get: operation({ summary: 'Whether the process runs.', answers: { 200: of({ status: text }) } }) },
-  '/readyz': { get: operation({ summary: 'Whether the store answers.', answers: { 200: of({ status: text }) } }) },
+  '/readyz': {
+    get: operation({
+      summary: 'Whether requests can be decided: ready, or degraded while the store is away.',
+      answers: { 200: answer('They can.', readiness) },
+    }),
+  },
   '/healthcheck': { get: operation({ summary: 'As envoyproxy/ratelimit has it.', answers: { 200: plain('OK') } }) },
   '/rlconfig': { get: operation({ summary: 'Its limits, a line each.', answers: { 200: plain('The limits.') } }) },
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Descriptor, Gate, RefundOptions } from 'tidegate'
 import { z } from 'zod'
-import { acceptJson, readBody } from './json-body.ts'
+import { acceptJson, readBody, shapeOf } from './json-body.ts'
 
 const refundFields = {
   descriptor: z.unknown().optional(),
@@ -32,12 +32,5 @@ export async function refundRoutes(server: FastifyInstance, { gate }: { gate: Ga
   server.post('/v1/renew', async (request) => {
     const { descriptor, id } = readBody(request, leaseSchema)
     return { renewed: await gate.renew(descriptor as Descriptor, id as string) }
-  })
-}
-
-function shapeOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  const fields = Object.keys(shape).join(', ')
-  return z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? `one of ${fields}` : `an object with ${fields}`),
   })
 }

@@ -7,6 +7,7 @@ import type { Limits } from '../envoy/limits.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
+import { boundConcurrency } from './bounded-concurrency.ts'
 import { clientErrorAnswer } from './client-error.ts'
 import { envoyRoutes } from './envoy-routes.ts'
 import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.ts'
@@ -18,6 +19,7 @@ import { openapiRoute } from './openapi-route.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
+import { reserveRoutes } from './reserve-routes.ts'
 import { schemaRoute } from './schema-route.ts'
 import { warnOfSkips } from './skip-warning.ts'
 import { startPageRoute } from './start-page-route.ts'
@@ -41,11 +43,13 @@ export interface ServiceOptions {
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
   readonly requestTimeoutMs?: number
+  /** How many requests can be under way at a time; more are 503 at once. Default: 5,000. */
+  readonly maxConcurrent?: number
 }
 
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
-  const { logger, lifecycle, metrics, requestTimeoutMs = 10_000 } = options
+  const { logger, lifecycle, metrics, requestTimeoutMs = 10_000, maxConcurrent = 5_000 } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
@@ -81,6 +85,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
     // Tells clients to go elsewhere with their next request, before their connection is closed.
     if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
   })
+  boundConcurrency(server, maxConcurrent)
   refuseOddHeads(server)
   takeAllMethods(server)
   answerUnknownRoutes(server)
@@ -89,6 +94,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(limitRoutes, options)
   void server.register(adminRoutes, options)
   void server.register(refundRoutes, options)
+  void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
   void server.register(envoyRoutes, options)

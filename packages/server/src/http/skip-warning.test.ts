@@ -21,3 +21,18 @@ test('each rule that is skipped is one warning, and a count on the start page', 
   const skipped = [...page.matchAll(/<td class="number skipped">(.*?)<\/td>/g)].map(([, count]) => count)
   expect(skipped).toEqual(['4', '1', '0'])
 })
+
+// The kind of fault: a rule that was mended is blamed for what it did before.
+test('a rule that is changed is warned of when it skips again, and not for what it skipped before', async () => {
+  const rule = { name: 'per-user', key: ['user'], limit: 10, window: '1m' }
+  const service = await listeningService({ rules: [rule] })
+  const warnings = () => service.log.filter(({ level }) => level === 40).length
+  await service.post('/v1/limit', { descriptor: {} })
+  await sleep(1200)
+  service.gate.update([{ ...rule, limit: 20 }])
+  await sleep(1200)
+  expect(warnings()).toBe(1)
+  await service.post('/v1/limit', { descriptor: {} })
+  await service.close()
+  expect(warnings()).toBe(2)
+})

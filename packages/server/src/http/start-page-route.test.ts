@@ -13,6 +13,7 @@ test('the start page shows the rules, and its policy lets run exactly what is in
       description: '<script>alert(1)</script>',
     },
     { name: 'all', limit: 5, window: 1500 },
+    { name: 'daily', limit: 7, algorithm: 'fixed-window' as const, align: 'day' as const, timeZone: 'Asia/Tokyo' },
   ]
   const service = await listeningService({ rules })
   const response = await fetch(service.url)
@@ -20,7 +21,16 @@ test('the start page shows the rules, and its policy lets run exactly what is in
   await service.close()
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
 
-  for (const shown of ['order', 'tenant, user', '1,000', '90 s', '1,500 ms', 'every request', 'all together'])
+  for (const shown of [
+    'order',
+    'tenant, user',
+    '1,000',
+    '90 s',
+    '1,500 ms',
+    'every request',
+    'all together',
+    'day (Asia/Tokyo)',
+  ])
     expect(page).toContain(shown)
   expect(page).toContain('route = /a&lt;b&gt;&amp;&quot;c&quot;')
   expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')

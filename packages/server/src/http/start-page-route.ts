@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Gate } from 'tidegate'
 import type { Rule } from 'tidegate/store'
-import { conditionText } from './condition-text.ts'
-import { durationText } from './duration-text.ts'
+import { appliesText, limitText, particularsText, windowText } from '../text/rule-text.ts'
 
 /** `GET /`: what this is, the rules it serves, and a form to try a request. */
 export async function startPageRoute(server: FastifyInstance, { gate }: { gate: Gate }): Promise<void> {
@@ -47,14 +46,15 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-function ruleRow({ name, match, key, limit, windowMs, description }: Rule, skipped: number): string {
-  const applies = match.length === 0 ? 'every request' : match.map((one) => conditionText(...one)).join(', ')
+function ruleRow(rule: Rule, skipped: number): string {
+  const { name, key, description } = rule
+  const notes = [description ?? '', particularsText(rule)].filter((text) => text !== '')
   const cells = [
-    `<th scope="row">${escapeHtml(name)}<p>${escapeHtml(description ?? '')}</p></th>`,
-    `<td>${escapeHtml(applies)}</td>`,
+    `<th scope="row">${escapeHtml(name)}${notes.map((text) => `<p>${escapeHtml(text)}</p>`).join('')}</th>`,
+    `<td>${escapeHtml(appliesText(rule))}</td>`,
     `<td>${escapeHtml(key.join(', ') || 'all together')}</td>`,
-    `<td class="number">${limit.toLocaleString('en-US')}</td>`,
-    `<td class="number">${windowMs === 0 ? '-' : durationText(windowMs)}</td>`,
+    `<td class="number">${escapeHtml(limitText(rule))}</td>`,
+    `<td class="number">${escapeHtml(windowText(rule))}</td>`,
     `<td class="number skipped">${skipped.toLocaleString('en-US')}</td>`,
   ]
   return `<tr>${cells.join('')}</tr>`

@@ -12,11 +12,11 @@ export type ObserveLimits = (charged: readonly Charged[], descriptors: readonly 
 /** By the limit, in Prometheus; and by the names of envoyproxy/ratelimit in statsd, where there is one. */
 export function limitObserver(metrics: Metrics, statsd: StatsdCounters | undefined): ObserveLimits {
   return (charged, descriptors) => {
-    for (const [i, { limit, figures }] of charged.entries()) {
+    for (const [i, { limit, figures, source }] of charged.entries()) {
       if (limit.kind !== 'counted' || figures === undefined) continue
       const { allowed, used } = figures
       const outcome: Outcome = allowed ? 'allowed' : limit.shadowMode ? 'shadowed' : 'refused'
-      metrics.decisions.inc({ rule: limit.rule.name, outcome, source: 'store' })
+      metrics.decisions.inc({ rule: limit.rule.name, outcome, source })
       if (statsd === undefined) continue
       const hits = descriptors[i]?.hits ?? 1
       const count = (name: string): void => statsd.add(`rate_limit.${sanitized(limit.metric)}.${name}`, hits)

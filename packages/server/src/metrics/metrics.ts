@@ -1,8 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Decision } from 'tidegate'
+import type { Decision, FallbackCause, Source } from 'tidegate'
 
 /** Seconds. A decision in memory takes tens of microseconds, one of Redis about a millisecond. */
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1]
+
+/** Why a store does not decide. */
+const CAUSES: readonly FallbackCause[] = ['deadline', 'breaker', 'error', 'overload']
 
 /** What a rule has said of a request. */
 export type Outcome = 'allowed' | 'refused' | 'shadowed'
@@ -47,6 +50,28 @@ export class Metrics {
     labelNames: ['code'] as const,
     registers: this.#registers,
   })
+  readonly settlements = new Counter({
+    name: 'tidegate_settlements_total',
+    help: 'Reservations that were to be ended, by how, and whether there was one.',
+    labelNames: ['operation', 'settled'] as const,
+    registers: this.#registers,
+  })
+  readonly fallbacks = new Counter({
+    name: 'tidegate_fallbacks_total',
+    help: 'Decisions that were made without the store, by why it did not decide.',
+    labelNames: ['cause'] as const,
+    registers: this.#registers,
+  })
+  readonly lateReplies = new Counter({
+    name: 'tidegate_late_replies_total',
+    help: 'Answers of the store that came after the decision had been made without it.',
+    registers: this.#registers,
+  })
+  readonly breakerOpen = new Gauge({
+    name: 'tidegate_breaker_open',
+    help: '1 while the store is not asked, because it has failed too often.',
+    registers: this.#registers,
+  })
   readonly reloads = new Counter({
     name: 'tidegate_config_reloads_total',
     help: 'How often a configuration was read again, and whether it was taken.',
@@ -64,10 +89,19 @@ export class Metrics {
   constructor() {
     collectDefaultMetrics({ register: this.registry })
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
+    for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)
   }
 
-  decided({ rule, allowed, source }: Decision): void {
-    this.decisions.inc({ rule: rule ?? 'none', outcome: allowed ? 'allowed' : 'refused', source })
+  /** Counts a request by the rule that decided, and besides by each rule in shadow that would have refused it. */
+  decided({ rule, allowed, source, rules }: Decision): void {
+    this.#count(rule ?? 'none', allowed ? 'allowed' : 'refused', source)
+    for (const figures of rules) {
+      if (figures.shadow === true && !figures.allowed) this.#count(figures.rule, 'shadowed', source)
+    }
+  }
+
+  #count(rule: string, outcome: Outcome, source: Source): void {
+    this.decisions.inc({ rule, outcome, source })
   }
 
   /** Says which version of a configuration is served from now on. */

@@ -2,7 +2,7 @@ import { type Store, TidegateError } from 'tidegate'
 import type { Metrics } from './metrics.ts'
 
 /** What a store is asked on the way of a request. */
-const OPERATIONS = ['decide', 'refund', 'ping'] as const
+const OPERATIONS = ['decide', 'reserve', 'settle', 'refund', 'renew', 'ping'] as const
 
 /** A store whose answers are timed, and whose errors are counted; it is the same in everything else. */
 export function observedStore(store: Store, metrics: Metrics): Store {

@@ -20,6 +20,7 @@ describe('settings', () => {
       redis: null,
       http: 8080,
       host: '127.0.0.1',
+      maxConcurrent: 5000,
       grpc: 8081,
       grpcTlsCert: '',
       grpcTlsKey: '',

@@ -3,6 +3,7 @@ import { adminSettings } from './admin-settings.ts'
 import { grpcSettings } from './grpc-settings.ts'
 import { type LogLevel, readLogLevel } from './log-level.ts'
 import { rateLimitSettings } from './ratelimit-settings.ts'
+import { readCount } from './read-count.ts'
 import { readPort } from './read-port.ts'
 import { readRedisUrl } from './redis-url.ts'
 import type { Setting } from './setting.ts'
@@ -51,6 +52,15 @@ export const settings = {
     expected: 'an address or a host name',
     read: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
   } satisfies Setting<string>,
+  maxConcurrent: {
+    flag: '--max-concurrent',
+    environment: 'TIDEGATE_MAX_CONCURRENT',
+    placeholder: 'COUNT',
+    default: '5000',
+    doc: 'How many HTTP requests can be under way at a time; more are answered 503 at once.',
+    expected: 'a whole number from 1 to 1000000',
+    read: readCount,
+  } satisfies Setting<number>,
   trustProxy: {
     flag: '--trust-proxy',
     environment: 'TIDEGATE_TRUST_PROXY',

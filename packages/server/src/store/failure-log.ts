@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { TidegateError } from 'tidegate'
 
 /** What a store was asked for. */
-const OPERATIONS = ['decide', 'ping', 'refund', 'renew', 'entries', 'block', 'unblock', 'reset'] as const
+const DECIDING = ['decide', 'reserve', 'settle', 'refund'] as const
+const OPERATIONS = [...DECIDING, 'renew', 'entries', 'block', 'unblock', 'reset', 'ping'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
 export interface FailureLog {

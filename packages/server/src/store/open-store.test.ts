@@ -22,7 +22,7 @@ async function open(port: number) {
 test('a memory store is ready at once', async () => {
   const service = await listeningService({ rules })
   cleanups.push(() => service.close())
-  expect([await readiness(service), (await fetch(`${service.url}/healthz`)).status]).toEqual([200, 200])
+  expect([await readiness(service), (await fetch(`${service.url}/healthz`)).status]).toEqual(['ready', 200])
 })
 
 test('while leaving it is not ready, and keeps its connections', async () => {
@@ -48,17 +48,20 @@ test('while closing it is alive, not ready, and ends connections', async () => {
   expect((await service.post('/v1/limit', body)).status).toBe(200)
 })
 
-test('with nothing at the port it serves, warns once, and says that it is not ready', async () => {
+test('with nothing at the port it serves by the policy of each rule, warns, and says that it has no store', async () => {
   const { service, log } = await open(await freePort())
   await sleep(700)
-  expect([await readiness(service), (await fetch(`${service.url}/healthz`)).status]).toEqual([503, 200])
+  expect([await readiness(service), (await fetch(`${service.url}/healthz`)).status]).toEqual(['degraded', 200])
   const started = performance.now()
   const response = await service.post('/v1/limit', body)
   // Nothing waits in a queue for a connection that is not there.
   expect(performance.now() - started).toBeLessThan(900)
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
-  expect(await response.json()).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', status: 503 })
-  expect(log.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual(['Redis is not reachable; trying on'])
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await response.json()).toMatchObject({ allowed: false, reason: 'store_unavailable', source: 'local' })
+  expect(log.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual([
+    'Redis is not reachable; trying on',
+    'a decision was made without the store',
+  ])
 })
 
 test('with a port that takes connections and never answers it serves too', async () => {
@@ -66,5 +69,5 @@ test('with a port that takes connections and never answers it serves too', async
   await once(mute, 'listening')
   cleanups.push(() => mute.close())
   const { service } = await open((mute.address() as { port: number }).port)
-  expect(await readiness(service)).toBe(503)
+  expect(await readiness(service)).toBe('degraded')
 })

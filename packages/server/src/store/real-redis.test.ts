@@ -4,12 +4,13 @@ import { findPart, freePort, howToInstall, type Service, startRedis } from '@tid
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ListeningService } from '../testing/listening-service.ts'
-import { readiness, serviceOnRedis, until } from '../testing/service-on-redis.ts'
+import { readiness, type StoreLog, serviceOnRedis, until } from '../testing/service-on-redis.ts'
 
 const body = { descriptor: { user: 'u' } }
 const REFUSED = 'Redis refuses the login, the database or a command; trying on'
 /** Those that the reference names, but for the one that a database takes. */
 const RIGHTS = '+evalsha +eval +ping +info +time +getrange +set +setrange +pexpire'.split(' ')
+const DENIED = { allowed: false, reason: 'store_unavailable', source: 'local' }
 const READ_ONLY = 'Redis is a read-only replica; connecting anew'
 
 const cleanups: (() => unknown)[] = []
@@ -41,6 +42,11 @@ async function becomesReplica(client: Redis, { port }: Service): Promise<void> {
   await until(async () => (await client.info('replication')).includes('master_link_status:up'))
 }
 
+/** What is said besides that decisions are made without the store, and of a store that is full. */
+const withoutFallbacks = (log: StoreLog) =>
+  log.filter(({ msg }) => !/without (?:the store|it)\b|of its maxmemory/.test(msg))
+const words = (log: StoreLog) => withoutFallbacks(log).map(({ msg }) => msg)
+
 async function statusOf(service: ListeningService): Promise<number> {
   return (await service.post('/v1/limit', body)).status
 }
@@ -50,8 +56,8 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
   test('that comes, goes and comes back is used again, and nothing is counted twice', async () => {
     const port = await freePort()
     const { service, log } = await open(port)
-    const isReady = async () => (await readiness(service)) === 200
-    expect(await statusOf(service)).toBe(503)
+    const isReady = async () => (await readiness(service)) === 'ready'
+    expect(await statusOf(service)).toBe(429)
 
     const first = await redis(port)
     await until(isReady)
@@ -59,14 +65,14 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
 
     await first.stop('SIGKILL')
     const during = await Promise.all([1, 2, 3].map(() => statusOf(service)))
-    expect(during).toEqual([503, 503, 503])
-    expect(await readiness(service)).toBe(503)
+    expect(during).toEqual([429, 429, 429])
+    expect(await readiness(service)).toBe('degraded')
 
     await redis(port)
     await until(isReady)
     // The new Redis is empty: had the refused ones been queued or sent again, they would have used it up.
     expect(await (await service.post('/v1/limit', body)).json()).toMatchObject({ allowed: true, used: 1 })
-    expect(log.map(({ msg }) => msg)).toEqual([
+    expect(words(log)).toEqual([
       'Redis is not reachable; trying on',
       'Redis is back',
       'Redis is not reachable; trying on',
@@ -103,17 +109,13 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     await becomesReplica(client, primary)
     const { service, log } = await open(replica.port)
     const response = await service.post('/v1/limit', body)
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      detail: expect.stringMatching(/^Redis: READONLY /),
-    })
-    expect(log.map(({ msg }) => msg)).toEqual(['connected to Redis', READ_ONLY])
+    expect([response.status, await response.json()]).toEqual([429, expect.objectContaining(DENIED)])
+    expect(words(log)).toEqual(['connected to Redis', READ_ONLY])
     // It answers, and that is all that readiness asks; see the reference.
-    await until(async () => (await readiness(service)) === 200)
+    await until(async () => (await readiness(service)) === 'ready')
     await client.replicaof('NO', 'ONE')
     await until(async () => (await statusOf(service)) === 200)
-    expect(log.map(({ msg }) => msg)).not.toContain('Redis is not reachable; trying on')
+    expect(words(log)).not.toContain('Redis is not reachable; trying on')
     expect(await client.dbsize()).toBe(1)
   })
 
@@ -136,9 +138,9 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     // The connection that is open still leads to the old one.
     await becomesReplica(clientOf(old), next)
     // The first request waits for the new connection, half a second at most.
-    expect([200, 503]).toContain(await statusOf(service))
+    expect([200, 429]).toContain(await statusOf(service))
     await until(async () => (await statusOf(service)) === 200)
-    expect(log.map(({ msg }) => msg)).toEqual(['connected to Redis', READ_ONLY])
+    expect(words(log)).toEqual(['connected to Redis', READ_ONLY])
     expect(await clientOf(next).dbsize()).toBe(1)
   })
 
@@ -148,12 +150,14 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     const answers = []
     for (let i = 0; i < 20; i++) {
       const response = await service.post('/v1/limit', body)
-      answers.push([response.status, ((await response.json()) as { detail: string }).detail, await readiness(service)])
+      answers.push([response.status, await response.json(), await readiness(service)])
       await sleep(50)
     }
-    expect(answers).toEqual(Array.from({ length: 20 }, () => [503, 'Redis: not connected', 503]))
+    expect(answers).toEqual(Array.from({ length: 20 }, () => [429, expect.objectContaining(DENIED), 'degraded']))
     expect(await clientOf(server).dbsize()).toBe(0)
-    expect(log.map(({ msg, reason }) => [msg, reason])).toEqual([[REFUSED, 'SELECT: ERR DB index is out of range']])
+    expect(withoutFallbacks(log).map(({ msg, reason }) => [msg, reason])).toEqual([
+      [REFUSED, 'SELECT: ERR DB index is out of range'],
+    ])
   })
 
   test('whose user may not select is an outage, until the right is given', async () => {
@@ -161,31 +165,30 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     const client = clientOf(server)
     await client.call('ACL', 'SETUSER', 'u', 'on', '>p', '~tg:*', ...RIGHTS)
     const { service, log } = await open(server.port, { login: 'u:p@', database: '1' })
-    expect([await statusOf(service), await readiness(service)]).toEqual([503, 503])
+    expect([await statusOf(service), await readiness(service)]).toEqual([429, 'degraded'])
     await client.call('ACL', 'SETUSER', 'u', '+select')
     await until(async () => (await statusOf(service)) === 200)
     expect(await client.dbsize()).toBe(0)
     expect(await client.info('keyspace')).toContain('db1:keys=1')
-    expect(log.map(({ msg }) => msg)).toEqual([REFUSED, 'Redis is back'])
-    expect(log[0]?.reason).toMatch(/^SELECT: NOPERM /)
+    expect(words(log)).toEqual([REFUSED, 'Redis is back'])
+    expect(withoutFallbacks(log)[0]?.reason).toMatch(/^SELECT: NOPERM /)
   })
 
   test('that refuses the login is not called unreachable', async () => {
     const server = await redis()
     const { log } = await open(server.port, { login: 'nobody:wrong@' })
-    expect(log.map(({ msg, reason }) => [msg, reason])).toEqual([[REFUSED, expect.stringMatching(/^\w+: WRONGPASS /)]])
+    expect(withoutFallbacks(log).map(({ msg, reason }) => [msg, reason])).toEqual([
+      [REFUSED, expect.stringMatching(/^\w+: WRONGPASS /)],
+    ])
   })
 
-  test('that is full answers 503, stays ready, and is one warning', async () => {
+  test('that is full decides nothing new, stays ready, and is one warning', async () => {
     const server = await redis(undefined, '--maxmemory', '1', '--maxmemory-policy', 'noeviction')
     const { service, log } = await open(server.port)
     const response = await service.post('/v1/limit', body)
-    expect([response.status, await response.json()]).toEqual([
-      503,
-      expect.objectContaining({ detail: expect.stringMatching(/^Redis: .*OOM /) }),
-    ])
-    expect([await statusOf(service), await readiness(service)]).toEqual([503, 200])
-    expect(log.filter(({ level }) => level === 40)).toEqual([
+    expect([response.status, await response.json()]).toEqual([429, expect.objectContaining(DENIED)])
+    expect([await statusOf(service), await readiness(service)]).toEqual([429, 'ready'])
+    expect(withoutFallbacks(log).filter(({ level }) => level === 40)).toEqual([
       expect.objectContaining({ kind: 'OOM', count: 1, msg: 'the store fails' }),
     ])
   })
@@ -195,10 +198,14 @@ describe.skipIf(skipped)(`a real Redis ${skipped ? howToInstall('redis-server') 
     const client = clientOf(server)
     await client.call('ACL', 'SETUSER', 'u', 'on', '>p', '~*', '+@all', '-evalsha')
     const { service, log } = await open(server.port, { login: 'u:p@' })
-    expect(await statusOf(service)).toBe(503)
+    expect(await statusOf(service)).toBe(429)
     await client.call('ACL', 'SETUSER', 'u', '+evalsha')
     await client.call('CLIENT', 'PAUSE', '1500')
-    expect(await statusOf(service)).toBe(503)
-    expect(log.filter(({ level }) => level === 40).map(({ kind }) => kind)).toEqual(['NOPERM', 'timeout'])
+    expect(await statusOf(service)).toBe(429)
+    expect(
+      withoutFallbacks(log)
+        .filter(({ level }) => level === 40)
+        .map(({ kind }) => kind),
+    ).toEqual(['NOPERM', 'timeout'])
   })
 })

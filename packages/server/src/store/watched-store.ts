@@ -20,13 +20,17 @@ export function watchedStore(store: Store, logger: Logger): Store {
     clock: store.clock,
     cluster: store.cluster === true,
     atomicity: (checks) => store.atomicity?.(checks) ?? 'strict',
-    decide: (checks, mode) => watched('decide', () => store.decide(checks, mode)),
+    decide: (checks, mode, until) => watched('decide', () => store.decide(checks, mode, until)),
+    reserve: (checks, expiresInMs, until) => watched('reserve', () => store.reserve(checks, expiresInMs, until)),
+    settle: (rule, key, id, cost) => watched('settle', () => store.settle(rule, key, id, cost)),
     refund: (rule, key, cost, of) => watched('refund', () => store.refund(rule, key, cost, of)),
     renew: (rule, key, id) => watched('renew', () => store.renew(rule, key, id)),
     entries: (rule, key) => watched('entries', () => store.entries(rule, key)),
     block: (rule, key, durationMs) => watched('block', () => store.block(rule, key, durationMs)),
     unblock: (rule, key) => watched('unblock', () => store.unblock(rule, key)),
     reset: (rule, key) => watched('reset', () => store.reset(rule, key)),
+    ...(store.heartbeat && { heartbeat: store.heartbeat.bind(store) }),
+    ...(store.inspect && { inspect: store.inspect.bind(store) }),
     ping: () => watched('ping', () => store.ping()),
     close: async () => {
       failures.close()

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
-import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
+import { createGate, type Gate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import { readTokens } from '../admin/tokens.ts'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
@@ -19,6 +19,7 @@ export interface ListeningService {
   /** What has been logged, parsed. */
   readonly log: { level: number; msg: string }[]
   readonly lifecycle: Lifecycle
+  readonly gate: Gate
   post(path: string, body: unknown): Promise<Response>
   /** Each path that is served, with its methods in lower case; of `/auth`, which takes any, GET alone. */
   routes(): [path: string, methods: string[]][]
@@ -40,6 +41,7 @@ interface Options {
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
   requestTimeoutMs?: number
+  maxConcurrent?: number
 }
 
 /** A service on a real socket of loopback, with a clock that stands still at 1,700,000,000,000. */
@@ -70,6 +72,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     forwardAuth: () => ({ headers, denyStatus }),
     logger,
     lifecycle,
+    ...(options.maxConcurrent !== undefined && { maxConcurrent: options.maxConcurrent }),
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   })
   await service.listen({ host: '127.0.0.1', port: 0 })
@@ -80,6 +83,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     port,
     log,
     lifecycle,
+    gate,
     post: (path, body) => {
       const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }

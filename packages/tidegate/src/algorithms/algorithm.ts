@@ -37,6 +37,10 @@ export interface Algorithm {
   refund(state: number, quota: Quota, cost: number, clock: number, of: Admission | undefined): number
   /** Concurrency: a lease lives on for its whole time from now. @returns false where it has ended */
   renew?(state: number, quota: Quota, id: string, clock: number): boolean
+  /** Concurrency: what the lease of this id costs; undefined where it has ended. */
+  leased?(state: number, quota: Quota, id: string, clock: number): number | undefined
+  /** Concurrency: a live lease costs so much more, past the limit too. It is not renewed. */
+  raise?(state: number, quota: Quota, cost: number, clock: number, id: string): void
   /** Where admissions are kept one by one: those that are live, oldest first. */
   entries?(state: number, quota: Quota, clock: number): Entry[]
 }

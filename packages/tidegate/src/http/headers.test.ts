@@ -125,6 +125,10 @@ describe('rateLimitHeaders', () => {
     const of = (rule: Omit<RuleOptions, 'name'>) => gateOf([{ name: 'w', ...rule }]).headers()['RateLimit-Policy']
     expect(of({ algorithm: 'token-bucket', limit: 10, window: '1m' })).toBe('"w";q=10;w=60')
     expect(of({ algorithm: 'token-bucket', limit: 100, window: '1m', capacity: 20 })).toBe('"w";q=20')
+    // An override has made the bucket larger, and no faster.
+    expect(of({ algorithm: 'token-bucket', limit: 10, window: '1m', overrides: [{ user: 'u', capacity: 50 }] })).toBe(
+      '"w";q=50',
+    )
     expect(of({ algorithm: 'concurrency', limit: 2, window: '30s' })).toBe('"w";q=2')
     expect(of({ algorithm: 'quota', limit: 2 })).toBe('"w";q=2')
     expect(of({ algorithm: 'fixed-window', limit: 2, align: 'day' })).toBe('"w";q=2')
@@ -139,5 +143,53 @@ describe('rateLimitHeaders', () => {
     const limiter = createLimiter({ ...options, name: 'tenants', store: memoryStore({ clock: () => 1000 }) })
     const headers = rateLimitHeaders(limiter.limitSync('a'), compileRules([{ ...options, name: 'tenants' }]))
     expect(headers).toEqual({ 'RateLimit-Policy': '"tenants";q=5;w=60', RateLimit: '"tenants";r=4;t=60' })
+  })
+})
+
+describe('the older forms', () => {
+  const rules = [
+    { name: 'burst', limit: 2, window: '1m' },
+    { name: 'daily', limit: 1000, window: '1d' },
+  ]
+  let now = 1_000_000_500
+  const gate = createGate({ rules, store: memoryStore({ clock: () => now }) })
+  const [admitted, later] = [gate.limitSync({}), gate.limitSync({})]
+  now += 10_000
+  const refused = gate.limitSync({})
+
+  it('draft 6 and 7 have the figures of the deciding rule', () => {
+    expect(later.remaining).toBe(0)
+    expect(rateLimitHeaders(admitted, gate.rules, { standardHeaders: 'draft-6' })).toEqual({
+      'RateLimit-Policy': '2;w=60, 1000;w=86400',
+      'RateLimit-Limit': '2',
+      'RateLimit-Remaining': '1',
+      'RateLimit-Reset': '60',
+    })
+    expect(rateLimitHeaders(refused, gate.rules, { standardHeaders: 'draft-7' })).toEqual({
+      'RateLimit-Policy': '2;w=60, 1000;w=86400',
+      RateLimit: 'limit=2, remaining=0, reset=50',
+      'Retry-After': '50',
+    })
+  })
+
+  it('the X- headers have their reset as seconds since the epoch, or from now', () => {
+    const legacy = (legacyHeaders: 'epoch' | 'delta', laterMs = 0) =>
+      rateLimitHeaders(refused, gate.rules, { standardHeaders: false, legacyHeaders, laterMs })
+    const shared = { 'X-RateLimit-Limit': '2', 'X-RateLimit-Remaining': '0' }
+    expect(legacy('delta')).toEqual({ ...shared, 'X-RateLimit-Reset': '50', 'Retry-After': '50' })
+    expect(legacy('epoch')).toEqual({ ...shared, 'X-RateLimit-Reset': '1000061', 'Retry-After': '50' })
+    expect(legacy('delta', 5000)).toEqual({ ...shared, 'X-RateLimit-Reset': '55', 'Retry-After': '55' })
+  })
+
+  it('none where none are wanted, but when to come back', () => {
+    expect(rateLimitHeaders(admitted, gate.rules, { standardHeaders: false })).toEqual({})
+    expect(rateLimitHeaders(refused, gate.rules, { standardHeaders: false })).toEqual({ 'Retry-After': '50' })
+  })
+
+  it('no reset where it never comes', () => {
+    const never = createGate({ rules: [{ name: 'none', limit: 0, window: '1m' }] }).limitSync({})
+    expect(rateLimitHeaders(never, [], { standardHeaders: 'draft-6' })).not.toHaveProperty('RateLimit-Reset')
+    expect(rateLimitHeaders(never, [], { standardHeaders: 'draft-7' })['RateLimit']).toBe('limit=0, remaining=0')
+    expect(rateLimitHeaders(never, [], { legacyHeaders: 'epoch' })).not.toHaveProperty('X-RateLimit-Reset')
   })
 })

@@ -13,9 +13,13 @@ const leases: Rule = { ...other, name: 'leases', algorithm: 'concurrency' as Rul
 const CONTEXT = { version: 'v', id: null, atomicity: 'strict' } as const
 const store = memoryStore()
 
-const figures = (retryAfterMs: number | null, reason: RuleDecision['reason'] = 'over_limit'): RuleDecision => {
+const figures = (
+  retryAfterMs: number | null,
+  reason: RuleDecision['reason'] = 'over_limit',
+  rule = 'window',
+): RuleDecision => {
   const allowed = retryAfterMs === 0
-  return { rule: 'r', allowed, limit: 1, used: 1, remaining: 0, retryAfterMs, resetAfterMs: 1, reason, at: 0 }
+  return { rule, allowed, limit: 1, used: 1, remaining: 0, retryAfterMs, resetAfterMs: 1, reason, at: 0 }
 }
 
 describe('the least wait', () => {
@@ -37,8 +41,20 @@ describe('the least wait', () => {
 
   test.each(cases)('%s', (_, rules, refusals, least) => {
     const checks = rules.map((rule) => ({ rule, key: 'k', cost: 1 }))
-    const question = questionOf(store, checks, () => decideByAll(refusals, CONTEXT))
-    expect(question.leastWaitMs(decideByAll(refusals, CONTEXT))).toBe(least)
+    const named = refusals.map((refusal, i) => ({ ...refusal, rule: rules[i]?.name as string }))
+    // Rules without a counter have figures of their own, between those of others.
+    const all = [...named.slice(0, 1), figures(0, 'ok', 'unlimited'), ...named.slice(1)]
+    const question = questionOf(store, checks, () => decideByAll(all, CONTEXT))
+    expect(question.leastWaitMs(decideByAll(all, CONTEXT))).toBe(least)
+  })
+
+  test('is not that of a rule in shadow', () => {
+    const shadow: Rule = { ...window, shadow: true }
+    const checks = [shadow, other].map((rule) => ({ rule, key: 'k', cost: 1 }))
+    const all = [figures(null), figures(50, 'over_limit', 'other')]
+    const question = questionOf(store, checks, () => decideByAll(all, CONTEXT))
+    expect(question.leastWaitMs(decideByAll(all, CONTEXT))).toBe(50)
+    expect(question.counters).toEqual(countersOf(checks.slice(1)))
   })
 })
 
@@ -55,7 +71,7 @@ test('counters of different values have different names', () => {
 test('asked again, a request is the same: its id, and each of its checks', async () => {
   const asked: unknown[] = []
   const refunds: unknown[] = []
-  const log = { ...window, algorithm: 'sliding-log' as Rule['algorithm'] }
+  const log = { ...window, name: 'log', algorithm: 'sliding-log' as Rule['algorithm'] }
   const checks = [
     { rule: window, key: 'u', cost: 3 },
     { rule: log, key: 'u', cost: 3, id: 'order-17' },
@@ -64,7 +80,7 @@ test('asked again, a request is the same: its id, and each of its checks', async
     ...store,
     decide: async (...question: unknown[]) => {
       asked.push(question)
-      return [figures(0, 'ok'), { ...figures(0, 'ok'), at: 7 }]
+      return [figures(0, 'ok'), { ...figures(0, 'ok', 'log'), at: 7 }]
     },
     refund: async (...refund: unknown[]) => {
       refunds.push(refund)
@@ -81,8 +97,10 @@ test('asked again, a request is the same: its id, and each of its checks', async
   expect(question.id).toBe('order-17')
   // Each by itself and by its own time and id: that one fails keeps nothing from the other.
   await question.giveBack(decision)
+  // What a rule in shadow has not admitted, it has not been charged.
+  await question.giveBack(decideByAll([figures(50), figures(50, 'over_limit', 'log')], CONTEXT))
   expect(refunds).toEqual([
-    [window, 'u', 3, { at: 0, id: undefined, usedBefore: expect.any(Number) }],
-    [log, 'u', 3, { at: 7, id: 'order-17', usedBefore: expect.any(Number) }],
+    [window, 'u', 3, { at: 0, id: undefined, usedBefore: expect.any(Number), source: 'store' }],
+    [log, 'u', 3, { at: 7, id: 'order-17', usedBefore: expect.any(Number), source: 'store' }],
   ])
 })

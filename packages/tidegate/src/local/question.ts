@@ -19,22 +19,33 @@ export interface Question {
   giveBack(admission: Decision): Promise<void>
 }
 
+/** Counts the requests that nothing makes wait: each is a line of its own. */
+let unbound = 0
+
 /** The question whether these checks are admitted. */
 export function questionOf(
   store: Store,
   checks: readonly Check[],
   answer: (figures: readonly RuleDecision[]) => Decision,
 ): Question {
+  const enforced = checks.filter(({ rule }) => !rule.shadow)
   return {
     id: checks.find((check) => check.id !== undefined)?.id ?? null,
-    counters: countersOf(checks),
+    counters: enforced.length > 0 ? countersOf(enforced) : [`request ${unbound++}`],
     ask: async (mode) => answer(checks.length === 0 ? [] : await store.decide(checks, mode)),
-    leastWaitMs: ({ rules }) => Math.max(...rules.map((figures, i) => leastWaitOf(figures, checks[i]?.rule as Rule))),
-    giveBack: async ({ rules }) => {
-      const refunds = checks.map(({ rule, key, cost, id }, i) => {
-        const figures = rules[i]
-        const of = figures === undefined ? undefined : admissionBy(figures, cost, id)
-        return of === undefined ? undefined : store.refund(rule, key, cost, of)
+    leastWaitMs: (refusal) =>
+      refusal.reason === 'missing_dimension'
+        ? Number.POSITIVE_INFINITY
+        : Math.max(
+            0,
+            ...checks.map((check) => (check.rule.shadow ? 0 : leastWaitOf(figuresOf(check, refusal), check.rule))),
+          ),
+    giveBack: async (admission) => {
+      const refunds = checks.map(async (check) => {
+        const { rule, key, cost, id } = check
+        const figures = figuresOf(check, admission)
+        const of = figures && admissionBy(figures, cost, id)
+        if (of !== undefined) await store.refund(rule, key, cost, { ...of, source: admission.source })
       })
       // A refund that fails leaves its charge until the window has passed: there is nobody left to tell.
       await Promise.allSettled(refunds)
@@ -47,7 +58,14 @@ export function countersOf(counters: readonly Pick<Check, 'rule' | 'key'>[]): st
   return counters.map(({ rule, key }) => `${rule.name}:${joinKey(key)}`)
 }
 
-function leastWaitOf({ allowed, reason, retryAfterMs }: RuleDecision, rule: Rule): number {
+/** The figures of a check: a decision can have those of other rules between them. */
+function figuresOf({ rule }: Check, { rules }: Decision): RuleDecision | undefined {
+  return rules.find((figures) => figures.rule === rule.name)
+}
+
+function leastWaitOf(figures: RuleDecision | undefined, rule: Rule): number {
+  if (figures === undefined) return 0
+  const { allowed, reason, retryAfterMs } = figures
   if (retryAfterMs === null) return Number.POSITIVE_INFINITY
   // The wait of a lease ends with its expiry at the latest; its holder is expected to release it before.
   return allowed || (hasLeases(rule) && reason === 'over_limit') ? 0 : retryAfterMs

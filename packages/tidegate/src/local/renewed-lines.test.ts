@@ -193,4 +193,14 @@ describe('those who wait when the rules change', () => {
     expect(order).toEqual([...order].sort())
     expect(order).toHaveLength(100)
   })
+
+  // The kind of fault: what can never be admitted is asked for again every ms, until the deadline.
+  test('a dimension that is required by now and that they lack: refused at once', async () => {
+    const { gate, endings, acquire } = open(rule())
+    for (const name of ['a', 'b', 'c']) acquire(name)
+    await setImmediate()
+    gate.update([rule({ limit: 5, key: ['user', 'tenant'], required: true })])
+    for (let i = 0; i < 5; i++) await setImmediate()
+    expect(endings).toEqual(['a admitted by r of 1', 'b refused by r of 5', 'c refused by r of 5'])
+  })
 })

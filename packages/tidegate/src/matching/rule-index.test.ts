@@ -52,6 +52,7 @@ describe('the index of rules', () => {
             rules.filter((rule) => matches(rule.match, request)).map(({ place }) => place),
           )
           expect(found).toEqual(asked)
+          expect(requests.map((request) => index.first(request)?.place)).toEqual(asked.map(([first]) => first))
         },
       ),
       { numRuns: 1500 },

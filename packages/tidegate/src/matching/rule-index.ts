@@ -61,6 +61,14 @@ export class RuleIndex<Rule extends { readonly match: Match }> {
     return matching
   }
 
+  /** The first rule that matches. */
+  first(descriptor: Descriptor): Rule | undefined {
+    for (const i of this.#candidates(descriptor)) {
+      if (matches(this.#rest[i] as Match, descriptor)) return this.#rules[i]
+    }
+    return undefined
+  }
+
   #candidates(descriptor: Descriptor): readonly number[] {
     const found: (readonly number[])[] = this.#unfiled.length > 0 ? [this.#unfiled] : []
     for (const { dimension, exact, prefix, network } of this.#tables) {

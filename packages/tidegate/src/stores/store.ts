@@ -1,8 +1,10 @@
 import type { Admission, Entry } from '../admission.ts'
 import type { Clock } from '../clock.ts'
-import type { Atomicity, RuleDecision } from '../decision.ts'
+import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import { invalid, TidegateError } from '../errors.ts'
 import type { Key } from '../key.ts'
+import type { Settlement } from '../reservation.ts'
+import type { StoreHealth } from '../resilience/store-health.ts'
 import type { Rule } from '../rule.ts'
 
 /** One limit that a request has to pass. */
@@ -16,13 +18,20 @@ export interface Check {
   readonly id?: string
 }
 
+/** One limit of which something is reserved: its cost is from 1, and every algorithm is told the id. */
+export interface Reserve extends Check {
+  readonly id: string
+}
+
 /** `consume` charges what is admitted; `peek` answers the same and writes nothing. */
 export type Mode = 'consume' | 'peek'
 
 /**
  * Where counts live. A store promises one thing: the checks of one request are decided in one
  * atomic step, all-or-nothing. A check that would pass alone but whose request was refused by
- * another comes back allowed, with its figures uncharged.
+ * another comes back allowed, with its figures uncharged. A check whose rule is in shadow refuses
+ * nobody: where it does not admit the request it is answered so, and is not charged, and the others are
+ * as if it were not there; where it does, it is charged if they all are. Costs can differ between checks.
  */
 export interface Store {
   /** This process's reading of the store's clock: for decisions that need no store. */
@@ -33,9 +42,31 @@ export interface Store {
   atomicity?(checks: readonly Check[]): Atomicity
   /**
    * Decides one request: the figures of each of its checks, in order. Checks have distinct keys.
+   * @param until ms of the monotonic clock (`performance.now()`): nobody waits for an answer after that, and what has not been
+   * done by then is not to be done. Default: for ever
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
-  decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]>
+  decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]>
+  /** Where figures that `decide` gave were made. Without it: in the store. */
+  sourceOf?(figures: RuleDecision): Source
+  /**
+   * Says that an instance lives for so many ms more; with 0, that it leaves. Resolves to how many live. Without it a store
+   * cannot tell how many share its limits.
+   */
+  heartbeat?(instance: string, lifeMs: number): Promise<number>
+  /**
+   * Decides as `decide`, and where the request is admitted remembers for so many ms from now, by key and id, what each
+   * check has charged. A check whose reservation is live already is admitted, unless blocked, and charged nothing; of
+   * `concurrency`, one whose lease is live, which is renewed.
+   */
+  reserve(checks: readonly Reserve[], expiresInMs: number, until?: number): Promise<RuleDecision[]>
+  /**
+   * Ends a reservation, with this cost in the place of what was reserved: the difference is given back as a refund of
+   * that admission, or charged now, past the limit too. A lease of `concurrency` costs as much from now on, and with 0
+   * has ended; one that had ended already is left alone.
+   * @throws TidegateError also `ERR_INVALID_COST`, where the key would have used more than 4,294,967,295; nothing is done
+   */
+  settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement>
   /**
    * Gives back up to `cost`: of that one admission if it is still live, else (`of` undefined) of the oldest live ones.
    * @returns what was given back
@@ -49,8 +80,10 @@ export interface Store {
   block(rule: Rule, key: Key, durationMs: number): Promise<void>
   /** Ends a block, and forgets its penalties. @returns whether it was blocked */
   unblock(rule: Rule, key: Key): Promise<boolean>
-  /** Forgets one key, exactly that, its block with it. */
+  /** Forgets one key, exactly that, its block and its reservations with it. */
   reset(rule: Rule, key: Key): Promise<void>
+  /** What the store says of itself, to be warned of. */
+  inspect?(): Promise<StoreHealth>
   /** Asks the store whether it is there. Rejects if not. */
   ping(): Promise<void>
   /** Releases what the store itself has opened; a client handed in stays open. */
@@ -82,6 +115,8 @@ export function checkStore(store: unknown): Store {
 const METHODS: readonly (keyof Store)[] = [
   'clock',
   'decide',
+  'reserve',
+  'settle',
   'refund',
   'renew',
   'entries',
@@ -96,4 +131,9 @@ const SYNC_METHODS: readonly (keyof SyncStore)[] = ['decideSync', 'decideOneSync
 /** The error of a synchronous call where the answer comes over a network. */
 export function syncUnsupported(): TidegateError {
   return new TidegateError('ERR_SYNC_UNSUPPORTED', 'limitSync and peekSync need a memory store; use limit and peek')
+}
+
+/** Whether a request is admitted: by every check that is enforced. */
+export function passesAll(checks: readonly Check[], figures: readonly RuleDecision[]): boolean {
+  return figures.every(({ allowed }, i) => allowed || checks[i]?.rule.shadow === true)
 }

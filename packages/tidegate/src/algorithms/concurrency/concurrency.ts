@@ -77,6 +77,17 @@ export class Concurrency implements Algorithm {
     return true
   }
 
+  leased(state: number, { spanMs }: Quota, id: string, clock: number): number | undefined {
+    const leases = this.#leasesOf(state)
+    return leases.costOf(id, Math.max(leases.newest, clock) - spanMs)
+  }
+
+  raise(state: number, { spanMs }: Quota, cost: number, clock: number, id: string): void {
+    const leases = this.#leasesOf(state)
+    leases.settle(spanMs, clock)
+    leases.raise(id, cost)
+  }
+
   entries(state: number, { spanMs }: Quota, clock: number): Entry[] {
     const leases = this.#leasesOf(state)
     const cameRight = leases.newest - clock > spanMs

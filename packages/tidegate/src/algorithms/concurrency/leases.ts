@@ -30,6 +30,11 @@ export class Leases {
     return (this.#byId.get(id)?.at ?? Number.NEGATIVE_INFINITY) > cut
   }
 
+  /** What the lease of this id costs; undefined where there is none later than `cut`. */
+  costOf(id: string, cut: number): number | undefined {
+    return this.has(id, cut) ? this.#byId.get(id)?.cost : undefined
+  }
+
   /** The cost of the leases later than `cut`. */
   heldAfter(cut: number): number {
     let held = this.#held
@@ -80,6 +85,14 @@ export class Leases {
     if (this.#last === undefined) this.#first = lease
     else this.#last.next = lease
     this.#last = lease
+  }
+
+  /** A lease that there is costs so much more. */
+  raise(id: string, cost: number): void {
+    const lease = this.#byId.get(id)
+    if (lease === undefined) return
+    lease.cost += cost
+    this.#held += cost
   }
 
   /** Takes up to `cost` from one lease, which ends where nothing is left, and says how much. */

@@ -19,11 +19,12 @@ if not failed and used > 0 and elapsed then
       refunded = amount - gone
       -- Made at the newest admission, because the clock can step back to it; where it came right, that is now.
       local last, whole, rest = unpack_bytes('<I6I4I6', small, 2)
+      if unsettled then last, whole, rest = now, total, before * share end
       rest = rest + gone_rest * share
       if rest >= token * share then rest, gone = rest - token * share, gone + 1 end
       local life = reset + SLACK_MS
       if injected and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
-      local state = '\5' .. pack_bytes('<I6I4I6', unsettled and now or last, whole + gone - amount, rest)
+      local state = '\5' .. pack_bytes('<I6I4I6', last, whole + gone - amount, rest)
       written = attempt('SET', key, state, 'PX', life)
     end
     if type(written) == 'table' and written.err then failed = written.err end

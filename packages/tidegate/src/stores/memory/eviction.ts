@@ -47,7 +47,7 @@ export function isKept(kept: Kept, { table, state }: Place): boolean {
 const OVER_LIMIT = 2 ** 33
 
 function needOf({ table, name, state }: Place, blocks: Blocks, clock: number): number {
-  const { algorithm, rule } = table
+  const { algorithm, slowest: rule } = table
   const left = blocks.size === 0 ? 0 : blocks.left(blockName(rule, name), clock)
   const { used, resetAfterMs } = algorithm.evaluate(state, rule, 0, clock)
   if (left === 0 && used < rule.limit) return used

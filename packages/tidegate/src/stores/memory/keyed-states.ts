@@ -1,3 +1,4 @@
+import type { Admission } from '../../admission.ts'
 import { type Algorithm, UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { Concurrency } from '../../algorithms/concurrency/concurrency.ts'
 import { FixedWindow } from '../../algorithms/fixed-window/fixed-window.ts'
@@ -6,10 +7,12 @@ import { SlidingCounter } from '../../algorithms/sliding-counter/sliding-counter
 import { SlidingLog } from '../../algorithms/sliding-log/sliding-log.ts'
 import { SlidingWindow } from '../../algorithms/sliding-window/sliding-window.ts'
 import { TokenBucket } from '../../algorithms/token-bucket/token-bucket.ts'
+import type { RuleDecision } from '../../decision.ts'
 import type { AlgorithmName } from '../../limit.ts'
 import type { Rule } from '../../rule.ts'
 import { Blocks } from './blocks.ts'
 import { isKept, type Kept, leastNeeded } from './eviction.ts'
+import { Reservations } from './reservations.ts'
 import type { Place, Table } from './table.ts'
 
 /** How many keys each new key looks at for one that no longer counts. */
@@ -36,6 +39,8 @@ export class KeyedStates {
   }
   /** The blocked keys. */
   readonly blocks: Blocks
+  /** What is reserved of the keys. */
+  readonly reservations: Reservations
   readonly #tables = new Map<string, Table>()
   readonly #maxKeys: number
   #mostTables = FEW_TABLES
@@ -46,6 +51,7 @@ export class KeyedStates {
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys
     this.blocks = new Blocks(maxKeys)
+    this.reservations = new Reservations(maxKeys)
     this.#cursor = this.#round()
   }
 
@@ -61,12 +67,12 @@ export class KeyedStates {
   tableOf(rule: Rule): Table {
     const known = this.#tables.get(rule.id)
     if (known !== undefined) {
-      known.rule = rule
+      if (known.rule !== rule) [known.rule, known.slowest] = [rule, slower(known.slowest, rule)]
       return known
     }
     if (this.#tables.size >= this.#mostTables) this.#dropEmptyTables()
     const algorithm = this.#algorithms[rule.algorithm]
-    const table: Table = { rule, algorithm, states: new Map<string, number>() }
+    const table: Table = { rule, slowest: rule, algorithm, states: new Map<string, number>() }
     this.#tables.set(rule.id, table)
     return table
   }
@@ -77,7 +83,7 @@ export class KeyedStates {
     while (this.#size > 0 && this.#size + count > this.#maxKeys) {
       const victim = leastNeeded(() => this.#next(), this.#size, this.blocks, clock, kept)
       if (victim === undefined) return
-      if (!victim.table.algorithm.idle(victim.state, victim.table.rule, clock)) this.#evicted++
+      if (!victim.table.algorithm.idle(victim.state, victim.table.slowest, clock)) this.#evicted++
       this.delete(victim.table, victim.name)
     }
   }
@@ -90,6 +96,29 @@ export class KeyedStates {
     table.states.set(name, state)
     this.#size++
     return state
+  }
+
+  /** Charges what was admitted at the time of its figures; or with a cost of 0 settles what a clock that came right left. */
+  commit(
+    table: Table,
+    name: string,
+    state: number,
+    rule: Rule,
+    { at }: RuleDecision,
+    cost: number,
+    id: string | undefined,
+  ): void {
+    if (cost === 0 && !table.algorithm.unsettled(state, at)) return
+    table.algorithm.commit(state === UNTOUCHED ? this.add(table, name) : state, rule, cost, at, id)
+  }
+
+  /** Gives back up to `cost`, of one admission or of the oldest ones, and says how much. */
+  refund(table: Table, name: string, rule: Rule, cost: number, clock: number, of: Admission | undefined): number {
+    const state = table.states.get(name)
+    if (state === undefined) return 0
+    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
+    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.delete(table, name)
+    return refunded
   }
 
   delete(table: Table, name: string): void {
@@ -116,7 +145,7 @@ export class KeyedStates {
       const place = this.#next()
       if (place === undefined) return
       const { table, name, state } = place
-      if (!isKept(kept, place) && table.algorithm.idle(state, table.rule, clock)) this.delete(table, name)
+      if (!isKept(kept, place) && table.algorithm.idle(state, table.slowest, clock)) this.delete(table, name)
     }
   }
 
@@ -134,4 +163,9 @@ export class KeyedStates {
       for (const [name, state] of table.states) yield { table, name, state }
     }
   }
+}
+
+/** The one of two limits of a rule under which a bucket fills more slowly; the later one of those that have no rate. */
+function slower(one: Rule, other: Rule): Rule {
+  return one.refillUnits * other.tokenUnits < other.refillUnits * one.tokenUnits ? one : other
 }

@@ -1,21 +1,26 @@
 import type { Admission, Entry } from '../../admission.ts'
 import { UNTOUCHED } from '../../algorithms/algorithm.ts'
 import { type Clock, checkClock, systemClock } from '../../clock.ts'
-import type { RuleDecision } from '../../decision.ts'
+import { admitted, type RuleDecision, wasHeldBefore } from '../../decision.ts'
 import { TidegateError } from '../../errors.ts'
 import { checkEach, joinKey, type Key } from '../../key.ts'
 import { checkFields, checkInteger } from '../../options.ts'
+import type { Settlement } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
-import type { Check, Mode, SyncStore } from '../store.ts'
+import { type Check, type Mode, passesAll, type Reserve, type SyncStore } from '../store.ts'
 import { blocked, penalised } from './blocked-figures.ts'
 import type { Kept } from './eviction.ts'
 import { KeyedStates } from './keyed-states.ts'
+import { settle } from './settle.ts'
 import { blockName, type Table } from './table.ts'
 
 export interface MemoryStoreOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
   clock?: Clock
-  /** The most keys kept, over all rules; 1 to 8,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. */
+  /**
+   * The most keys kept, over all rules; 1 to 8,000,000. Default: 1,000,000. Beyond it the least needed is forgotten. As many
+   * blocks and as many reservations are kept besides.
+   */
   maxKeys?: number
 }
 
@@ -23,10 +28,12 @@ export interface MemoryStoreOptions {
 export interface MemoryStoreStats {
   /** Keys held now, some of which may no longer count. */
   readonly keys: number
-  /** Keys and blocks forgotten while they still counted, because there were `maxKeys` of either. */
+  /** Keys, blocks and reservations forgotten while they still counted, because there were `maxKeys` of one of these. */
   readonly evicted: number
   /** Keys that are or were blocked, some of which may be free again. */
   readonly blocks: number
+  /** Reservations, some of which may have expired; one for each rule that a request has reserved. */
+  readonly reservations: number
 }
 
 export interface MemoryStore extends SyncStore {
@@ -88,7 +95,7 @@ class InMemoryStore implements MemoryStore {
     const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
     if (mode === 'consume' && cost > 0) {
       if (state === UNTOUCHED && figures.allowed) this.#keys.makeRoom(1, clock, NONE)
-      this.#commit(table, name, state, rule, figures, figures.allowed ? cost : 0, id)
+      this.#keys.commit(table, name, state, rule, figures, figures.allowed ? cost : 0, id)
     }
     return figures
   }
@@ -101,15 +108,34 @@ class InMemoryStore implements MemoryStore {
     return this.decideSync(checks, mode)
   }
 
-  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+  async reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
     const clock = this.clock()
-    const table = this.#tableOf(rule)
-    const name = joinKey(key)
-    const state = table.states.get(name)
-    if (state === undefined) return 0
-    const refunded = table.algorithm.refund(state, rule, cost, clock, of)
-    if (refunded > 0 && table.algorithm.idle(state, rule, clock)) this.#keys.delete(table, name)
-    return refunded
+    const { reservations } = this.#keys
+    const live = checks.map(({ rule, key, id }) => {
+      const { algorithm } = this.#tableOf(rule)
+      // Whether a lease is held is for the lease to say, which can have ended before its reservation.
+      return algorithm.leased === undefined && reservations.find(blockName(rule, joinKey(key)), id, clock) !== undefined
+    })
+    const asked = checks.map((check, i) => (live[i] ? { ...check, cost: 0 } : check))
+    const figures = this.#decideAll(asked, 'consume', clock, live)
+    if (!passesAll(checks, figures)) return figures
+    for (const [i, { rule, key, cost, id }] of checks.entries()) {
+      const one = figures[i] as RuleDecision
+      const name = blockName(rule, joinKey(key))
+      // One in shadow can refuse what the others admit, and a lease that was held without a reservation is none.
+      if (live[i] || !one.allowed) continue
+      if (wasHeldBefore(one) && reservations.find(name, id, clock) === undefined) continue
+      reservations.add(name, id, { cost, at: one.at, until: clock + expiresInMs }, clock)
+    }
+    return figures
+  }
+
+  async settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
+    return settle(this.#keys, this.#tableOf(rule), rule, joinKey(key), id, cost, this.clock())
+  }
+
+  async refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
+    return this.#keys.refund(this.#tableOf(rule), joinKey(key), rule, cost, this.clock(), of)
   }
 
   async renew(rule: Rule, key: Key, id: string): Promise<boolean> {
@@ -139,6 +165,7 @@ class InMemoryStore implements MemoryStore {
     const table = this.#tableOf(rule)
     this.#keys.delete(table, joinKey(key))
     this.#keys.blocks.delete(blockName(rule, joinKey(key)), this.clock())
+    this.#keys.reservations.forget(blockName(rule, joinKey(key)))
   }
 
   async ping(): Promise<void> {
@@ -150,27 +177,30 @@ class InMemoryStore implements MemoryStore {
     this.#rule = undefined
     this.#keys.clear()
     this.#keys.blocks.clear()
+    this.#keys.reservations.clear()
   }
 
   stats(): MemoryStoreStats {
-    const { size, evicted, blocks } = this.#keys
-    return { keys: size, evicted: evicted + blocks.evicted, blocks: blocks.size }
+    const { size, evicted, blocks, reservations } = this.#keys
+    const forgotten = evicted + blocks.evicted + reservations.evicted
+    return { keys: size, evicted: forgotten, blocks: blocks.size, reservations: reservations.size }
   }
 
-  #decideAll(checks: readonly Check[], mode: Mode, clock: number): RuleDecision[] {
+  /** @param live which of them are reserved already; their cost is 0 */
+  #decideAll(checks: readonly Check[], mode: Mode, clock: number, live?: readonly boolean[]): RuleDecision[] {
     const { blocks } = this.#keys
-    const steps = checks.map((check) => this.#evaluate(check, clock))
-    const admitted = steps.every(({ figures }) => figures.allowed)
+    const steps = checks.map((check, i) => this.#evaluate(check, clock, live?.[i] === true))
+    const admitted = steps.every(({ figures }, i) => figures.allowed || (checks[i] as Check).rule.shadow)
     if (mode === 'consume' && admitted) this.#makeRoom(checks, steps, clock)
     return steps.map((step, i) => {
       const { rule, cost, id } = checks[i] as Check
       const { table, name, state, figures } = step
-      const uncharged = !admitted && figures.allowed
+      const uncharged = !admitted && figures.allowed && cost > 0
       const answer = uncharged ? table.algorithm.evaluate(state, rule, 0, clock, id) : figures
       if (mode === 'peek' || cost === 0) return answer
       if (blocks.size > 0) blocks.settle(blockName(rule, name), clock)
       if (figures.reason === 'blocked') return answer
-      this.#commit(table, name, state, rule, figures, admitted ? cost : 0, id)
+      this.#keys.commit(table, name, state, rule, figures, admitted && figures.allowed ? cost : 0, id)
       if (step.isPenalised && rule.penalty) blocks.punish(blockName(rule, name), rule.penalty, clock)
       return answer
     })
@@ -178,15 +208,18 @@ class InMemoryStore implements MemoryStore {
 
   /** Room is made before anything is written, and not with what the request is decided by. */
   #makeRoom(checks: readonly Check[], steps: readonly Step[], clock: number): void {
-    const added = steps.filter(({ state }, i) => state === UNTOUCHED && (checks[i] as Check).cost > 0).length
+    const isAdded = ({ state, figures }: Step, i: number) =>
+      state === UNTOUCHED && figures.allowed && (checks[i] as Check).cost > 0
+    const added = steps.filter(isAdded).length
     if (added > 0) this.#keys.makeRoom(added, clock, steps)
   }
 
-  #evaluate({ rule, key, cost, id }: Check, clock: number): Step {
+  #evaluate({ rule, key, cost, id }: Check, clock: number, isLive: boolean): Step {
     const table = this.#tableOf(rule)
     const name = joinKey(key)
     const state = table.states.get(name) ?? untouched(key)
-    const figures = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const asked = table.algorithm.evaluate(state, rule, cost, clock, id)
+    const figures = isLive ? admitted(rule, asked.used, asked.resetAfterMs, asked.at) : asked
     const { blocks } = this.#keys
     const left = blocks.size === 0 ? 0 : blocks.left(blockName(rule, name), clock)
     if (left > 0) {
@@ -199,19 +232,6 @@ class InMemoryStore implements MemoryStore {
     }
     const block = blocks.penalty(blockName(rule, name), penalty, clock)
     return { table, name, state, figures: penalised(figures, block), isPenalised: true }
-  }
-
-  #commit(
-    table: Table,
-    name: string,
-    state: number,
-    rule: Rule,
-    { at }: RuleDecision,
-    cost: number,
-    id: string | undefined,
-  ): void {
-    if (cost === 0 && !table.algorithm.unsettled(state, at)) return
-    table.algorithm.commit(state === UNTOUCHED ? this.#keys.add(table, name) : state, rule, cost, at, id)
   }
 
   #tableOf(rule: Rule): Table {

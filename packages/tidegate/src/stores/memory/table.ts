@@ -5,6 +5,11 @@ import type { Rule } from '../../rule.ts'
 export interface Table {
   /** The rule as it was last seen: its limit can change. */
   rule: Rule
+  /**
+   * Of all limits that it has been seen with, the one under which a bucket fills most slowly: a key may have any of them,
+   * and is forgotten only when it counts under none.
+   */
+  slowest: Rule
   readonly algorithm: Algorithm
   readonly states: Map<string, number>
 }

@@ -13,10 +13,13 @@ export interface Pending {
   /** The Redis key of each check. */
   readonly keys: readonly string[]
   readonly mode: ScriptMode
+  /** When nobody waits for the answer any more, by the monotonic clock; infinite for never. */
+  readonly until: number
   readonly resolve: (figures: RuleDecision[]) => void
   readonly reject: (error: unknown) => void
 }
 
+const SHADOW = 32
 const ID = 16
 const COST = 8
 const PROBE = 4
@@ -28,10 +31,11 @@ const FIRST_QUOTA = 3
 
 /**
  * The keys and arguments of the `decide` script for a batch, behind `numkeys`; scripts/decide.lua says what they mean.
- * @param now the time to decide at, or '' for the server's own
+ * @param now the time to decide at, as scripts/clock.lua reads it
  * @param around about that time, ms since the epoch
+ * @param beside behind the names of keys that are named as well, after all the others; none by default
  */
-export function encodeBatch(batch: readonly Pending[], now: string, around: number): string[] {
+export function encodeBatch(batch: readonly Pending[], now: string, around: number, beside = ''): string[] {
   const operations: string[] = []
   const quotas: string[] = []
   const places = new Map<Rule, number>()
@@ -53,12 +57,14 @@ export function encodeBatch(batch: readonly Pending[], now: string, around: numb
           quotas.push(...quotaWords(rule, around))
         }
       }
-      const flags = FLAGS[mode] + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
-      operations.push(String(32 * place + flags))
+      const kind = FLAGS[mode] + (rule.shadow ? SHADOW : 0)
+      const flags = kind + (id === undefined ? 0 : ID) + (cost === 1 ? 0 : COST) + (i < last ? MORE : 0)
+      operations.push(String(64 * place + flags))
       if (cost !== 1) operations.push(String(cost))
       if (id !== undefined) operations.push(id)
     }
   }
+  if (beside !== '') for (const { keys } of batch) for (const key of keys) words.push(key + beside)
   words[0] = String(words.length - 1)
   words.push(now, String(quotas.length))
   for (const word of quotas) words.push(word)
@@ -145,7 +151,8 @@ class Answers {
   }
 }
 
-function unexpectedReply(reply: unknown): TidegateError {
+/** The error of a client that has changed what the script replied. */
+export function unexpectedReply(reply: unknown): TidegateError {
   const expected = 'a client that gives integer replies as numbers (ioredis: without stringNumbers)'
   const message = `Redis: expected ${expected}, received ${typeof reply} ${String(reply).slice(0, 40)}`
   return new TidegateError('ERR_CLIENT_UNSUPPORTED', message, { field: 'client', expected })
@@ -164,7 +171,7 @@ function stateFailure(text: string, rule: Rule, key: string): TidegateError {
 /** The error of a key whose state is none that this rule can use; undefined where it is another error. */
 export function stateError(error: unknown, rule: Rule, key: string): TidegateError | undefined {
   const text = String(typeof error === 'string' ? error : (error as { message?: unknown } | null)?.message)
-  const where = `Redis: the key ${key} of rule ${rule.name}`
+  const where = `Redis: the key ${key}${text.includes('(its reservations)') ? ':reserved' : ''} of rule ${rule.name}`
   if (/\bWRONGTYPE\b/.test(text)) {
     return new TidegateError('ERR_STATE_WRONG_TYPE', `${where} holds another type of value; it was left alone`)
   }

@@ -6,6 +6,7 @@ const request = (keys = 1): Pending => ({
   checks: [],
   keys: Array(keys).fill('k'),
   mode: 'consume',
+  until: Number.POSITIVE_INFINITY,
   resolve: () => {},
   reject: () => {},
 })

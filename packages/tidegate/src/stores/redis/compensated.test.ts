@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { heldBefore } from '../../decision.ts'
 import { createGate } from '../../gate.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Check } from '../store.ts'
@@ -22,6 +23,10 @@ function sharesOf(checks: readonly Check[]) {
   ]
 }
 
+function inShadow(checks: readonly Check[], place: number): Check[] {
+  return checks.map((check, i) => (i === place ? { ...check, rule: { ...check.rule, shadow: true } } : check))
+}
+
 /** Two slots, each a memory store, of which `between` can take something between the asking and the charging. */
 function slots(between: (phase: number, store: SlotStore) => Promise<void> = async () => undefined) {
   const memory = memoryStore({ clock: () => 5000 })
@@ -43,7 +48,7 @@ function slots(between: (phase: number, store: SlotStore) => Promise<void> = asy
       }
       return mode === 'peek' ? memory.decideSync(checks, 'peek') : uncharged(checks, 'peek')
     },
-    refund: (check, of) => {
+    giveBack: (check, of) => {
       calls.push(`refund ${check.rule.name}`)
       return memory.refund(check.rule, check.key, check.cost, of)
     },
@@ -92,6 +97,22 @@ describe('a request whose checks lie in several slots', () => {
     expect(used()).toEqual([0, 2, 0])
   })
 
+  // The kind of fault: what the same id had reserved before is given back by an attempt that was charged nothing for it.
+  test('gives back nothing of what it held before', async () => {
+    const { store, checks, calls, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    const holding: SlotStore = {
+      ...store,
+      decide: async (share, mode) => {
+        const figures = await store.decide(share, mode)
+        return figures.map((one) => (one.rule === 'a' ? heldBefore(one) : one))
+      },
+    }
+    await decideCompensated(checks(1), sharesOf(checks(1)), 'consume', holding)
+    expect(calls.filter((call) => call.startsWith('refund'))).toEqual(['refund c'])
+  })
+
   test('that fails in one slot is given back by the others, and the failure is told', async () => {
     const { store, checks, used } = slots(async (phase) => {
       if (phase === 2) throw new Error('gone')
@@ -114,6 +135,31 @@ describe('a request whose checks lie in several slots', () => {
       { allowed: true, used: 0 },
     ])
     expect(used()).toEqual([2, 0, 0])
+  })
+
+  // The kind of fault: a rule that is only watched refuses, is charged what it refused, or is given back what it never had.
+  test('that a check in shadow would refuse is charged in all others', async () => {
+    const { store, checks, used, memory } = slots()
+    memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    const watched = inShadow(checks(1), 1)
+    const figures = await decideCompensated(watched, sharesOf(watched), 'consume', store)
+    expect(figures).toMatchObject([
+      { allowed: true, used: 1 },
+      { allowed: false, used: 2 },
+      { allowed: true, used: 1 },
+    ])
+    expect(used()).toEqual([1, 2, 1])
+  })
+
+  test('that is refused at the second asking gives back nothing for a check in shadow that was not charged', async () => {
+    const { store, checks, used, calls, memory } = slots(async (phase) => {
+      if (phase === 2) memory.decideOneSync(rules[1] as never, 'k', 2, 'consume')
+    })
+    memory.decideOneSync(rules[0] as never, 'k', 2, 'consume')
+    const watched = inShadow(checks(1), 0)
+    await decideCompensated(watched, sharesOf(watched), 'consume', store)
+    expect(used()).toEqual([2, 2, 0])
+    expect(calls.filter((call) => call.startsWith('refund'))).toEqual(['refund c'])
   })
 
   test('a cost of 0 asks and writes nothing', async () => {

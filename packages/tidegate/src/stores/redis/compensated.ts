@@ -1,13 +1,13 @@
 import { type Admission, admissionBy } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
-import type { Check, Mode } from '../store.ts'
+import { type Check, type Mode, passesAll } from '../store.ts'
 import type { ScriptMode } from './batch.ts'
 import type { SlotShare } from './slot-share.ts'
 
 /** How checks whose keys share a slot are decided in one step, and how one of them is given back. */
 export interface SlotStore {
   decide(checks: readonly Check[], mode: ScriptMode): Promise<RuleDecision[]>
-  refund(check: Check, of: Admission): Promise<number>
+  giveBack(check: Check, of: Admission): Promise<unknown>
 }
 
 /**
@@ -30,19 +30,25 @@ export async function decideCompensated(
   // A cost of 0 never writes.
   if (mode === 'peek' || checks.every(({ cost }) => cost === 0)) {
     const [probed, peeked] = await Promise.all([Promise.all(ask('peek-probe')), Promise.all(ask('peek'))])
-    return inOrder(shares, peeked.flat().every(isAllowed) ? peeked : probed)
+    const figures = inOrder(shares, peeked)
+    return passesAll(checks, figures) ? figures : inOrder(shares, probed)
   }
 
   const probed = inOrder(shares, await Promise.all(ask('probe')))
-  if (!probed.every(isAllowed)) return probed
+  if (!passesAll(checks, probed)) return probed
 
   const charged = await Promise.allSettled(ask('consume'))
   const failure = charged.find((answer) => answer.status === 'rejected')
   const answers = charged.map((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (failure === undefined && answers.every((figures) => figures.every(isAllowed))) return inOrder(shares, answers)
-
-  const admitted = shares.filter((_, i) => charged[i]?.status === 'fulfilled' && answers[i]?.every(isAllowed))
   const figures = inOrder(shares, answers)
+  if (failure === undefined && passesAll(checks, figures)) {
+    // A penalty of a check in shadow may have begun as it was asked: it is told what it was refused for, not by what since.
+    return figures.map((one, i) => (one.allowed || probed[i]?.allowed ? one : (probed[i] as RuleDecision)))
+  }
+
+  const admitted = shares.filter((share, i) => {
+    return charged[i]?.status === 'fulfilled' && passesAll(share.checks, answers[i] as RuleDecision[])
+  })
   const givenBack = admitted.flatMap(({ places }) =>
     places.map((place) => giveBack(store, checks[place] as Check, figures[place] as RuleDecision)),
   )
@@ -58,7 +64,7 @@ export async function decideCompensated(
 /** Gives back what a check has charged. */
 async function giveBack(store: SlotStore, check: Check, figures: RuleDecision): Promise<void> {
   const of = admissionBy(figures, check.cost, check.id)
-  if (of !== undefined) await store.refund(check, of)
+  if (of !== undefined) await store.giveBack(check, of)
 }
 
 /** The figures of all slots in the order of the request's checks. */
@@ -68,8 +74,4 @@ function inOrder(shares: readonly Pick<SlotShare, 'places'>[], answers: readonly
     for (const [j, place] of places.entries()) figures[place] = answers[i]?.[j] as RuleDecision
   }
   return figures
-}
-
-function isAllowed({ allowed }: RuleDecision): boolean {
-  return allowed
 }

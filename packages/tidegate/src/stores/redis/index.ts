@@ -1,3 +1,5 @@
+export type { BreakerOptions, GuardOptions } from '../../resilience/guard-options.ts'
+export type { GuardedStore, GuardState } from '../../resilience/guard-state.ts'
 export type { RedisClient } from './clients/connect.ts'
 export type { GlideClient } from './clients/glide.ts'
 export type { IoredisClient } from './clients/ioredis.ts'

@@ -1,3 +1,5 @@
+import { monotonicClock } from '../../clock.ts'
+
 /** Error replies that say that nothing was done, and that pass by themselves: of a restart, of a failover. */
 const PASSING = new Set(['LOADING', 'READONLY', 'MASTERDOWN', 'CLUSTERDOWN'])
 
@@ -31,6 +33,8 @@ function isUnsent(error: unknown): boolean {
 export interface RetryOptions {
   /** Whether a slot on the move is waited for. Outside of a cluster that does not help. */
   readonly moving: boolean
+  /** When nobody waits for the answer any more, by the monotonic clock: there is no attempt after that. Default: never. */
+  readonly until?: number
   /** Milliseconds before each further attempt. Default: `PAUSES`. */
   readonly pauses?: readonly number[]
 }
@@ -40,7 +44,8 @@ export interface RetryOptions {
  * Never after a lost connection or a timeout: the command may have run, and would count twice. A client that leaves
  * the server because of such an answer (READONLY) is waited for while it connects anew.
  */
-export async function retry<T>(attempt: () => Promise<T>, { moving, pauses = PAUSES }: RetryOptions): Promise<T> {
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { moving, until = Number.POSITIVE_INFINITY, pauses = PAUSES } = options
   let reply: unknown
   for (const pause of [...pauses, undefined]) {
     try {
@@ -49,7 +54,8 @@ export async function retry<T>(attempt: () => Promise<T>, { moving, pauses = PAU
       if (PASSING.has(replyCode(error)) || (moving && isMoving(error))) reply = error
       else if (reply === undefined || !isUnsent(error)) throw error
     }
-    if (pause !== undefined) await new Promise<void>((resolve) => setTimeout(resolve, pause))
+    if (pause === undefined || monotonicClock() + pause >= until) break
+    await new Promise<void>((resolve) => setTimeout(resolve, pause))
   }
   throw reply
 }

@@ -6,6 +6,7 @@ const request = (key: string): Pending => ({
   checks: [],
   keys: [key],
   mode: 'consume',
+  until: Number.POSITIVE_INFINITY,
   resolve: () => {},
   reject: () => {},
 })

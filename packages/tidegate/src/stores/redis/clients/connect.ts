@@ -1,4 +1,5 @@
 import { TidegateError } from '../../../errors.ts'
+import { type Warn, warnOnce } from '../../../warning.ts'
 import type { Connection } from '../connection.ts'
 import { fromGlide, type GlideClient, isGlide } from './glide.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'
@@ -13,10 +14,11 @@ const EXPECTED = 'a client made by ioredis, iovalkey, node-redis or @valkey/valk
 
 /**
  * Finds out by its shape which client was handed in.
+ * @param warn is told of settings with which decisions would be counted twice or never answered
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`
  */
-export function connect(client: unknown): Connection {
-  if (isIoredis(client)) return fromIoredis(client)
+export function connect(client: unknown, warn: Warn = warnOnce): Connection {
+  if (isIoredis(client)) return fromIoredis(client, warn)
   if (isNodeRedisCluster(client)) return fromNodeRedisCluster(client)
   if (isNodeRedisSentinel(client)) return fromNodeRedisSentinel(client)
   if (isNodeRedis(client)) return fromNodeRedis(client)

@@ -1,6 +1,7 @@
+import type { WarningEvent } from '../../../observer.ts'
+import type { Warn } from '../../../warning.ts'
 import type { Connection } from '../connection.ts'
 import { hasMethods } from './shape.ts'
-import { warnOnce } from './warning.ts'
 
 /** The settings of a connection that matter here, as ioredis and iovalkey name them. */
 interface ConnectionSettings {
@@ -34,25 +35,25 @@ export function isIoredis(client: unknown): client is IoredisClient {
 }
 
 /** A Cluster finds the node by itself: it knows where the keys of `evalsha` stand, and iovalkey in small letters only. */
-export function fromIoredis(client: IoredisClient): Connection {
+export function fromIoredis(client: IoredisClient, warn: Warn): Connection {
   const cluster = client.isCluster === true
   const settings = client.options ?? {}
-  if (cluster) checkCluster(settings)
-  else checkConnection(settings)
+  if (cluster) checkCluster(settings, warn)
+  else checkConnection(settings, warn)
   return { cluster, send: (command, args) => client.call(command.toLowerCase(), args) }
 }
 
-function checkConnection(settings: ConnectionSettings): void {
-  if (resends(settings)) warnOfResending('client', 'autoResendUnfulfilledCommands: false')
-  else if (forgets(settings)) warnOfForgetting()
+function checkConnection(settings: ConnectionSettings, warn: Warn): void {
+  if (resends(settings)) warn(resending('client', 'autoResendUnfulfilledCommands: false'))
+  else if (forgets(settings)) warn(FORGETTING)
 }
 
 /** A Cluster drops the connections that it loses and rejects what they took, unless it is told to renew them. */
-function checkCluster(settings: Settings): void {
+function checkCluster(settings: Settings, warn: Warn): void {
   const renews = typeof settings.clusterNodeRetryStrategy === 'function'
-  if (settings.retryDelayOnFailover !== 0) warnOfResending('Cluster', 'retryDelayOnFailover: 0')
+  if (settings.retryDelayOnFailover !== 0) warn(resending('Cluster', 'retryDelayOnFailover: 0'))
   else if (renews && resends(settings.redisOptions)) {
-    warnOfResending('Cluster', 'redisOptions: { autoResendUnfulfilledCommands: false }')
+    warn(resending('Cluster', 'redisOptions: { autoResendUnfulfilledCommands: false }'))
   }
 }
 
@@ -66,16 +67,16 @@ function forgets({ maxRetriesPerRequest, commandTimeout }: ConnectionSettings): 
 }
 
 /** A command that is sent again after a lost connection may have run before: it then counts twice. */
-function warnOfResending(what: 'client' | 'Cluster', option: string): void {
-  const text =
+function resending(what: 'client' | 'Cluster', option: string): WarningEvent {
+  const message =
     'ioredis (or iovalkey) sends commands again after a broken connection, so that decisions in flight are counted twice; ' +
     `make the ${what} with ${option}`
-  warnOnce('TIDEGATE_CLIENT_RESENDS', text)
+  return { code: 'TIDEGATE_CLIENT_RESENDS', message }
 }
 
-function warnOfForgetting(): void {
-  const text =
+const FORGETTING: WarningEvent = {
+  code: 'TIDEGATE_CLIENT_FORGETS',
+  message:
     'ioredis (or iovalkey) neither sends again nor rejects what a broken connection took, so that decisions in flight ' +
-    'are never answered; make the client with maxRetriesPerRequest: 0, or with a commandTimeout'
-  warnOnce('TIDEGATE_CLIENT_FORGETS', text)
+    'are never answered; make the client with maxRetriesPerRequest: 0, or with a commandTimeout',
 }

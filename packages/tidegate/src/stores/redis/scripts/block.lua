@@ -2,7 +2,7 @@
   Blocks one key, instead of a block that there is.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  for how many ms from now; -1 for ever
   Reply    1
 ]]

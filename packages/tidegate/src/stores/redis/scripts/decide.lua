@@ -2,13 +2,14 @@
   Decides a batch of requests, one after the other, each all-or-nothing over its checks.
 
   KEYS     one key for each check
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quotas; then the quotas, read when a check first asks for one:
            algorithm, limit, penalty ('' or 'forget,block,block,...', ms), span (ms), and what the algorithm needs besides
-  then     for each check an operation, 32 * index of its quota in ARGV + 16 * has_id + 8 * has_cost + 4 * probe
-           + 2 * peek + more: `more` says that the next check belongs to the same request, `probe` that the request is
-           not charged, as if a check elsewhere had refused it; behind it the cost, where has_cost, else the cost is 1;
-           then the id, where has_id
+  then     for each check an operation, 64 * index of its quota in ARGV + 32 * shadow + 16 * has_id + 8 * has_cost
+           + 4 * probe + 2 * peek + more: `more` says that the next check belongs to the same request, `probe` that the
+           request is not charged, as if a check elsewhere had refused it, `shadow` that this check refuses nobody: it is
+           charged if the request is and it admits it; behind it the cost, where has_cost, else the cost is 1; then the
+           id, where has_id
   Reply    the time; then for each check one of
              used                        admitted at that time, with the cost charged, and a reset that the client knows
              -1 - 4 * ahead, used, reset         admitted, or would be but for another check of its request
@@ -26,7 +27,7 @@
 --@include prelude
 --@include clock
 local reply, filled, argument, check = { now }, 1, 3 + ARGV[2], 1
-local known, row, algorithm, limit, window, resolution, cost, weighted, identified, id, probe, peek, more
+local known, row, algorithm, limit, window, resolution, cost, weighted, identified, id, shadow, probe, peek, more
 local key, failed, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty
 local total, length, small, newest, tail, before, oldest, expiry
 while check <= #KEYS do
@@ -35,53 +36,11 @@ while check <= #KEYS do
     key = KEYS[check]
     check, count = check + 1, count + 1
 --@include next-operation
-    blocked, penalty, failed = false, false, nil
-    repeat
-      local again = false
---@include evaluate
-      if failed then
---@include find-block
-      end
-    until not again
-    if blocked or not allowed and ARGV[row + 2] ~= '' then
---@include apply-block
-    end
-    admitted = admitted and allowed and not probe
-    if failed and not broken then broken, culprit = failed, count end
-    -- A request with one check, which is most of them, keeps it in the variables.
-    if more or steps then
-      steps = steps or {}
-      steps[count] = { key, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty, row,
-        algorithm, limit, window, resolution, cost, id, total, length, small, newest, tail, before, oldest, expiry }
-    end
+--@include evaluate-check
+--@include keep-check
   until not more
-  for i = 1, not peek and not broken and count or 0 do
-    if steps then
---@include recall
-    end
-    if cost > 0 and (admitted or unsettled or penalty) then
-      local charged = admitted and charge or 0
-      failed = nil
-      if admitted or unsettled then
---@include commit
-      end
-      if penalty and not failed then
---@include penalise
-      end
-      -- Where a server refuses writes (memory, a replica) it refuses the first one too, so that none is done.
-      if failed then
-        if string.find(failed, 'READONLY', 1, true) then return redis.error_reply(failed) end
-        broken, culprit = failed, i
-        break
-      end
-    end
-  end
-  for i = 1, count do
-    if steps then
---@include recall
-    end
---@include put
-  end
+--@include charge-checks
+--@include put-checks
   known = steps == nil and known or nil
 end
 return reply

@@ -2,7 +2,7 @@
   Lists the live admissions of one key that keeps them one by one, oldest first, a page of 1,000 at most.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quota, and these, as in decide.lua
   then     the position after which the page begins, and the last one of the listing: '' for the first page, and
            then what the reply to the page before said

@@ -2,7 +2,7 @@
   Gives back up to `cost` of what one key has admitted.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quota, and these, as in decide.lua
   then     cost; whose: 'oldest', or 'one' and then its time ('' where it is known by its id alone), its id or '', and how
            much was used before it, at least
@@ -17,27 +17,7 @@ local time, id, used_before = tonumber(ARGV[argument + 2]), ARGV[argument + 3], 
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
 local total, length, small, newest, tail, before, oldest, expiry
 --@include own-state
-if algorithm == 1 then
---@include ../../../algorithms/sliding-window/sliding-window
---@include ../../../algorithms/sliding-window/sliding-window-refund
-elseif algorithm == 2 then
---@include ../../../algorithms/sliding-log/sliding-log
---@include ../../../algorithms/sliding-log/sliding-log-refund
-elseif algorithm == 3 then
---@include ../../../algorithms/sliding-counter/sliding-counter
---@include ../../../algorithms/sliding-counter/sliding-counter-refund
-elseif algorithm == 4 then
---@include ../../../algorithms/fixed-window/fixed-window-refund
-elseif algorithm == 5 then
---@include ../../../algorithms/token-bucket/token-bucket
---@include ../../../algorithms/token-bucket/token-bucket-refund
-elseif algorithm == 6 then
---@include ../../../algorithms/concurrency/concurrency
---@include ../../../algorithms/concurrency/concurrency-refund
-elseif algorithm == 7 then
---@include ../../../algorithms/quota/quota
---@include ../../../algorithms/quota/quota-refund
-end
+--@include give-back
 if failed then return redis.error_reply(failed) end
 --@include keep-block
 return refunded

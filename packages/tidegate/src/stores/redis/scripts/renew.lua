@@ -2,7 +2,7 @@
   A lease lives on for its whole time from now.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   ARGV[2]  number of words of the quota, and these, as in decide.lua
   then     the id of the lease
   Reply    1, or 0 where it has ended

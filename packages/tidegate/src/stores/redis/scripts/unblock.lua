@@ -2,7 +2,7 @@
   Ends the block of one key, and forgets its penalties.
 
   KEYS[1]  the key
-  ARGV[1]  ms since the epoch, or '' for the server's own time
+  ARGV[1]  the time, as clock.lua reads it
   Reply    1 where it was blocked, else 0
 ]]
 --@include prelude
