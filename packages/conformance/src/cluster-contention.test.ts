@@ -29,9 +29,9 @@ describe.skipIf(skipped)(`compensated requests ${skipped ? howToInstall('redis-s
       const reports = outputs.map(({ stdout }) => JSON.parse(stdout) as ClusterReport)
       expect(reports.flatMap(({ failures }) => failures)).toEqual([])
       const admitted = reports.flatMap((report) => report.admitted)
-      expect(reports.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(1000)
+      expect(reports.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(200)
       // The refusals of those that were told so before they charged anything are no test of this.
-      expect(reports.reduce((sum, { givenBack }) => sum + givenBack, 0)).toBeGreaterThan(100)
+      expect(reports.reduce((sum, { givenBack }) => sum + givenBack, 0)).toBeGreaterThan(20)
 
       const nodes = ports.map((port) => ({ host: '127.0.0.1', port: Number(port) }))
       const client = new Cluster(nodes, { redisOptions: { autoResendUnfulfilledCommands: false } })

@@ -77,7 +77,7 @@ describe('tidegate', () => {
       'rules: [{ name: a, limit: 1, window: 1s }, { name: b, key: [user], limit: 0, window: 1s }]',
     )
     const warning =
-      'odd.yaml:1:75: warning: rules[1] (b) refuses everybody: it admits nothing, and has no match; give it a limit, or a match for those who are meant\n'
+      'odd.yaml:1:75: warning: rules[1] (b) refuses every request with a user: it admits nothing, and has no match; give it a limit, or a match for those who are meant\n'
     const ok = { code: 0, stdout: 'odd.yaml: ok, 2 rules, 1 warning\n', stderr: warning }
     expect(await finished('validate', name)).toEqual(ok)
     expect(await finished('validate', '--strict', name)).toEqual({ code: 1, stdout: '', stderr: warning })

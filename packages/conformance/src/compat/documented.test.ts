@@ -239,7 +239,7 @@ describe.skipIf(findPart('redis-server') === undefined)(`on Redis ${howToInstall
   })
 
   test('four limiters of four makers count exactly, each on two servers', async () => {
-    const store = redisStore(client)
+    const store = redisStore(client, { guarded: false })
     const named = (name: string) => ({ name, store })
     const window = { limit: 10, windowMs: 60_000 }
     const starts: (() => Promise<Served>)[] = [
@@ -258,10 +258,15 @@ describe.skipIf(findPart('redis-server') === undefined)(`on Redis ${howToInstall
   })
 
   test('what Redis holds of a client that goes on asking is bounded', async () => {
-    const store = expressRateLimitStore({ name: 'bounded', store: redisStore(client) })
+    const store = expressRateLimitStore({ name: 'bounded', store: redisStore(client, { guarded: false }) })
     store.init({ windowMs: 50, limit: 1 })
     for (let i = 0; i < 200; i++) await store.increment('k')
-    const limiter = createLimiter({ name: 'other', limit: 1, window: 1000, store: redisStore(client) })
+    const limiter = createLimiter({
+      name: 'other',
+      limit: 1,
+      window: 1000,
+      store: redisStore(client, { guarded: false }),
+    })
     await limiter.limit('k')
     const [key] = (await client.keys('*')).filter((name) => name.includes('bounded'))
     // 50 ticks of 10 bytes, and what surrounds them.

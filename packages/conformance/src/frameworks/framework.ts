@@ -19,6 +19,7 @@ export interface SharedOptions
     | 'legacyHeaders'
     | 'jitter'
     | 'onStoreError'
+    | 'onStoreFailure'
     | 'bypassHeader'
     | 'trustProxy'
     | 'ipv6Prefix'

@@ -272,18 +272,19 @@ describe.each(all.map((framework) => [framework.name, framework] as const))('%s'
     })
   })
 
+  /** A client of Redis where no Redis is. */
+  async function storeOfNobody(guarded = false): Promise<Store> {
+    const client = new Redis({
+      ...{ port: await freePort(), host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null },
+      ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
+    })
+    client.on('error', () => undefined)
+    await client.connect().catch(() => undefined)
+    open.push({ close: () => client.disconnect() })
+    return redisStore(client, { guarded })
+  }
+
   describe('a store that cannot be asked', () => {
-    /** A client of Redis where no Redis is. */
-    async function storeOfNobody(): Promise<Store> {
-      const client = new Redis({
-        ...{ port: await freePort(), host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null },
-        ...{ enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
-      })
-      client.on('error', () => undefined)
-      await client.connect().catch(() => undefined)
-      open.push({ close: () => client.disconnect() })
-      return redisStore(client)
-    }
     const limited = { name: 'api', limit: 3, window: '1m' }
 
     test('means 503 by default, and never a handler', async () => {
@@ -312,6 +313,41 @@ describe.each(all.map((framework) => [framework.name, framework] as const))('%s'
     })
   })
 
+  describe('a guarded store that cannot be asked', () => {
+    const limited = { name: 'api', limit: 3, window: '1m' }
+
+    test('counts in the process by default', async () => {
+      const { client } = await start({ ...limited, store: await storeOfNobody(true) })
+      for (let left = 2; left >= 0; left--) {
+        const { status, headers } = await client.ask()
+        expect([status, headers['ratelimit']]).toEqual([200, expect.stringContaining(`;r=${left};`)])
+      }
+      const { status, headers } = await client.ask()
+      expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)])
+    })
+
+    test('is 503 where its rule says so, and passed and marked where that says so', async () => {
+      const store = await storeOfNobody(true)
+      const denying = await start({ ...limited, name: 'denying', store, onStoreFailure: 'deny' })
+      const { status, headers } = await denying.client.ask()
+      expect([status, headers['retry-after'], denying.app.handled()]).toEqual([503, '1', 0])
+      expect(headers).not.toHaveProperty('ratelimit')
+      const options = {
+        ...limited,
+        name: 'allowing',
+        store,
+        onStoreFailure: 'allow',
+        bypassHeader: 'RateLimit-Bypass',
+      } as const
+      const allowing = await start(options)
+      for (let i = 0; i < 5; i++) {
+        const answer = await allowing.client.ask()
+        expect([answer.status, answer.headers['ratelimit-bypass']]).toEqual([200, 'store-unavailable'])
+        expect(answer.headers).not.toHaveProperty('ratelimit')
+      }
+    })
+  })
+
   describe.skipIf(findPart('redis-server') === undefined)(`on Redis ${howToInstall('redis-server')}`, () => {
     let redis: Service
     let client: Redis
@@ -325,7 +361,7 @@ describe.each(all.map((framework) => [framework.name, framework] as const))('%s'
     })
 
     test('two servers admit together what the limit says', async () => {
-      const options = { name: 'fleet', limit: 40, window: '1m', store: redisStore(client) }
+      const options = { name: 'fleet', limit: 40, window: '1m', store: redisStore(client, { guarded: false }) }
       const [first, second] = [await start(options, 10), await start(options, 10)]
       const answers = await Promise.all(
         Array.from({ length: 120 }, (_, i) => (i % 2 === 0 ? first : second).client.ask()),
@@ -344,7 +380,12 @@ describe.each(all.map((framework) => [framework.name, framework] as const))('%s'
       own.on('error', () => undefined)
       open.push({ close: () => own.disconnect() })
       await new Promise((resolve) => own.once('ready', resolve))
-      const { app, client: asking } = await start({ name: 'out', limit: 9, window: '1m', store: redisStore(own) })
+      const { app, client: asking } = await start({
+        name: 'out',
+        limit: 9,
+        window: '1m',
+        store: redisStore(own, { guarded: false }),
+      })
       expect((await asking.ask()).status).toBe(200)
       await outage.stop()
       expect((await asking.ask()).status).toBe(503)

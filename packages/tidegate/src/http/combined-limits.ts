@@ -73,7 +73,13 @@ const OF_LIMITS = new Set<string>(limitsFields)
  * @param key whom they count for that do not say
  */
 export function routeRules(own: RouteLimits, name: string, key: readonly string[]): RuleOptions[] {
-  const fields = checkFields(own, 'options', [...limitFields, 'name', 'penalty', 'limits']) as RouteLimits
+  const fields = checkFields(own, 'options', [
+    ...limitFields,
+    'name',
+    'penalty',
+    'onStoreFailure',
+    'limits',
+  ]) as RouteLimits
   if (fields.limits !== undefined) return fields.limits.map((rule) => ({ ...rule, key: rule.key ?? [...key] }))
   return [{ ...fields, name: fields.name ?? name, key: [...key] } as RuleOptions]
 }

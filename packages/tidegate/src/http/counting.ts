@@ -122,8 +122,10 @@ function checkOneForm(options: LimitsOptions): LimitsOptions {
   return options
 }
 
+const OF_ONE_LIMIT = [...limitFields, 'penalty', 'onStoreFailure']
+
 /** The fields of the one limit that stand among the options. */
 function ownLimit(options: LimitsOptions): Record<string, unknown> {
-  const fields = Object.entries(options).filter(([name]) => name === 'penalty' || limitFields.includes(name))
+  const fields = Object.entries(options).filter(([name]) => OF_ONE_LIMIT.includes(name))
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
 }

@@ -1,6 +1,7 @@
 import type { Decision } from '../decision.ts'
 import type { Descriptor } from '../descriptor.ts'
 import type { Duration } from '../duration.ts'
+import type { FailurePolicy } from '../failure-policy.ts'
 import type { Gate } from '../gate.ts'
 import type { LimitOptions } from '../limit.ts'
 import type { PenaltyOptions } from '../penalty.ts'
@@ -26,6 +27,11 @@ export interface LimitsOptions extends Partial<LimitOptions>, PenaltyOptions {
   gate?: Gate
   /** Default: a memory store of the limiter's own. */
   store?: Store
+  /**
+   * While a store of Redis does not answer: `local` counts in this process, with its share of the limit, `deny` answers 503,
+   * `allow` lets the request pass uncounted. Default: `local`.
+   */
+  onStoreFailure?: FailurePolicy
 }
 
 /** How requests are limited, in the words of express-rate-limit where it has them. */
@@ -53,7 +59,7 @@ export interface RequestLimitOptions<Request, Response> extends LimitsOptions {
   /** A refusal announces a wait that is longer by a random part of this, so that clients do not come back together. Default: none. */
   jitter?: Duration
   /**
-   * What happens where the store cannot be asked and its own rules say nothing of it: `deny` answers 503, `allow` lets the
+   * What happens where a store throws, which is guarded by nothing (see `onStoreFailure`): `deny` answers 503, `allow` lets the
    * request pass uncounted, `error` hands the error to the framework. Default: `deny`.
    */
   onStoreError?: 'deny' | 'allow' | 'error'
@@ -68,7 +74,7 @@ export interface RequestLimitOptions<Request, Response> extends LimitsOptions {
 }
 
 /** The fields that say what is limited. */
-export const limitsFields = ['name', 'limits', 'gate', 'store', 'penalty'] as const
+export const limitsFields = ['name', 'limits', 'gate', 'store', 'penalty', 'onStoreFailure'] as const
 
 /** The other fields of `RequestLimitOptions`. */
 export const requestFields = [
