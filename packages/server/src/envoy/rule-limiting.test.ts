@@ -70,3 +70,26 @@ test.each([
     details: `ERR_INVALID_BODY: ${details}`,
   })
 })
+
+test('rules in shadow are in no status; what is unlimited decides none; what a rule requires refuses', async () => {
+  service = await grpcService({
+    rules: [
+      { name: 'tried', key: ['user'], limit: 0, window: '1m', shadow: true },
+      { name: 'vip', match: { user: 'vip' }, key: ['user'], unlimited: true },
+      { name: 'per-user', match: { user: { not: 'vip' } }, key: ['user'], limit: 2, window: '1m' },
+      { name: 'tenants', match: { path: '/t' }, key: ['tenant'], limit: 2, window: '1m', required: true },
+    ],
+  })
+  expect(await asking(of(['user', 'u1']))).toMatchObject({
+    overallCode: 1,
+    statuses: [{ code: 1, currentLimit: { name: 'per-user', requestsPerUnit: 2 }, limitRemaining: 1 }],
+  })
+  const vip = await asking(of(['user', 'vip']))
+  expect(vip).toMatchObject({ overallCode: 1, statuses: [{ code: 1, limitRemaining: 2 ** 32 - 1 }] })
+  expect(vip.statuses[0]?.currentLimit).toBeUndefined()
+  expect(vip.responseHeadersToAdd).toEqual([])
+  expect(await asking(of(['user', 'u1']), of(['path', '/t']))).toMatchObject({
+    overallCode: 2,
+    statuses: [{ code: 1 }, { code: 2, currentLimit: { name: 'tenants' }, limitRemaining: 0 }],
+  })
+})
