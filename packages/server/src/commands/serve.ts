@@ -5,8 +5,6 @@ import { createGate } from 'tidegate'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { ServiceError } from '../errors.ts'
-import { serverCredentials } from '../grpc/credentials.ts'
-import { GrpcServer } from '../grpc/server.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { measureMemory } from '../metrics/memory-gauges.ts'
@@ -30,11 +28,8 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   if ('problems' in loaded) return complain(loaded.problems.map((problem) => formatProblem(settings.config, problem)))
   const limits = readLimits(settings)
   if (limits !== undefined && 'problems' in limits) return complain(limits.problems)
-  const credentials = serverCredentials({
-    certificate: settings.grpcTlsCert,
-    key: settings.grpcTlsKey,
-    clientAuthority: settings.grpcTlsClientCa,
-  })
+  // Loaded where it is served: HTTP alone starts sooner.
+  const grpcSide = settings.grpc === 'off' ? undefined : (await import('./serve-grpc.ts')).grpcSide(settings)
   const { rules, ...forwardAuth } = loaded.config
   const logger = pino({ name: 'tidegate', level: settings.logLevel })
   const signal = shutdownSignal()
@@ -61,10 +56,10 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     lifecycle,
     maxConcurrent: settings.maxConcurrent,
   })
-  const grpc = settings.grpc === 'off' ? undefined : new GrpcServer(answering)
+  const grpc = grpcSide?.create(answering)
   try {
     const address = await listen(service, settings.host, settings.http)
-    const grpcAddress = await grpc?.listen(settings.host, Number(settings.grpc), credentials)
+    const grpcAddress = grpc && (await grpcSide?.listen(grpc))
     logger.info(
       { address, grpcAddress, config: settings.config, rules: rules.length, version: gate.version },
       'listening',

@@ -57,6 +57,25 @@ test('a refusal is 429 with Retry-After, the headers of the decision and a probl
   expect(answer.dynamicMetadata).toMatchObject({ allowed: false, reason: 'over_limit', retryAfterMs: 60_000 })
 })
 
+test('rules in shadow have no part in a refusal; what lacks a dimension that is required is told no wait', async () => {
+  const { client } = await serving({
+    rules: [
+      { name: 'tried', key: ['user'], limit: 0, window: '1m', shadow: true },
+      { name: 'per-plan', key: ['plan'], limit: 1, window: '1m', required: true },
+    ],
+    headers: { user: 'x-user', plan: 'x-plan' },
+  })
+  const passed = await client.call(check, attributes({ headers: { 'x-user': 'u1', 'x-plan': 'free' } }))
+  expect(passed).toMatchObject({ status: { code: 0 }, httpResponse: { case: 'okResponse' } })
+  expect(headersOf(passed)).toMatchObject({ RateLimit: '"per-plan";r=0;t=60' })
+  const refused = await client.call(check, attributes({ headers: { 'x-user': 'u1' } }))
+  expect(refused).toMatchObject({ status: { code: 8, message: 'refused by per-plan' } })
+  const { body } = refused.httpResponse.value as { body: string }
+  expect(JSON.parse(body)).toMatchObject({ 'violated-policies': ['per-plan'] })
+  expect(headersOf(refused)).not.toHaveProperty('Retry-After')
+  expect(refused.dynamicMetadata).toMatchObject({ reason: 'missing_dimension', retryAfterMs: null })
+})
+
 test('the status of a refusal is that of the configuration file', async () => {
   const { client } = await serving({ denyStatus: 403 })
   const request = attributes({ headers: { 'x-user': 'u1' } })
