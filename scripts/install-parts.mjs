@@ -13,6 +13,8 @@ const parts = Object.entries(list).map(([binary, name]) => ({ binary, package: n
 
 /** Daemons live in /usr/sbin, which is not on everybody's PATH. */
 const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/local/sbin', '/usr/sbin', '/sbin']
+/** Where a part that is no program is. */
+const moduleFolders = ['/usr/lib/nginx/modules']
 const policy = '/usr/sbin/policy-rc.d'
 
 /** Debian 12 itself has no Valkey; its backports have. Packages of backports are taken only where nothing else has them. */
@@ -28,9 +30,10 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 }
 
 function isInstalled(binary) {
-  return folders.some((folder) => {
+  const isModule = binary.endsWith('.so')
+  return (isModule ? moduleFolders : folders).some((folder) => {
     try {
-      accessSync(join(folder, binary), constants.X_OK)
+      accessSync(join(folder, binary), isModule ? constants.R_OK : constants.X_OK)
       return true
     } catch {
       return false
@@ -101,7 +104,7 @@ function install(packages) {
 
 const missing = missingParts()
 if (missing.length > 0) {
-  const packages = missing.map((part) => part.package)
+  const packages = [...new Set(missing.map((part) => part.package))]
   const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`
   const isRequired = Boolean(process.env.CI) || process.env.TIDEGATE_REQUIRE_PARTS === '1'
   let reason

@@ -18,7 +18,7 @@ function addressOf(output: NodeJS.ReadableStream): Promise<string> {
 
 test('npm start serves a page and decisions on the embedded store', { timeout: 120_000 }, async () => {
   // A process group of its own: npm does not hand signals on to what it has started.
-  const started = spawn('npm', ['start', '--', '--http', '0'], {
+  const started = spawn('npm', ['start', '--', '--http', '0', '--grpc', '0'], {
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

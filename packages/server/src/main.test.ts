@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { serviceErrorCodes, statusOfCode } from './errors.ts'
+import { settings } from './settings/settings.ts'
 import { withoutPadding } from './testing/markdown-table.ts'
 import { main, Workplace } from './testing/program.ts'
 
@@ -31,11 +32,16 @@ describe('tidegate', () => {
     [['constructor'], 'constructor: expected serve, validate or explain'],
     [['validate'], 'validate: expected the name of one file'],
     [['validate', 'a', 'b'], 'validate: expected the name of one file'],
-    [['validate', '--strct', 'a'], 'validate: --strct: there is no such flag, expected --strict, --cluster'],
+    [
+      ['validate', '--strct', 'a'],
+      'validate: --strct: there is no such flag, expected --strict, --cluster, --ratelimit',
+    ],
     [['validate', '--strict=1', 'a'], 'validate: --strict takes no value'],
     [
       ['serve', '--port', '1'],
-      '--port: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
+      `--port: expected one of ${Object.values(settings)
+        .map(({ flag }) => flag)
+        .join(', ')}; there is no such flag`,
     ],
     [['serve', '--http', 'x'], '--http: expected a port from 0 to 65535; received "x"'],
   ])('%j is one line on stderr and exit code 1', async (args, message) => {

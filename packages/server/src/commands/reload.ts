@@ -24,12 +24,13 @@ interface ReloadOptions {
 /**
  * Reads the configuration file again, and serves all of it or, where anything is wrong with it, what was served before.
  * A file that is gone or empty is wrong like any other. The log says what has changed, or everything that is wrong.
+ * @returns whether what it says is served now
  */
-export function reload(options: ReloadOptions): void {
+export function reload(options: ReloadOptions): 'accepted' | 'refused' {
   const { file, lifecycle, logger } = options
   if (lifecycle.phase !== 'serving') {
     logger.warn({ config: file }, 'shutting down: the configuration file is not read again')
-    return
+    return 'refused'
   }
   let loaded: ReturnType<typeof loadConfig>
   try {
@@ -38,15 +39,16 @@ export function reload(options: ReloadOptions): void {
     if ('problems' in loaded) {
       const problems = loaded.problems.map((problem) => formatProblem(file, problem))
       refuse(options, { problems })
-      return
+      return 'refused'
     }
     swap(options, loaded)
   } catch (error) {
     // What no line of the file can be blamed for. Whatever it is, it must not end a service that serves.
     refuse(options, { problems: [`${file}: ${(error as Error).message}`], err: error })
-    return
+    return 'refused'
   }
   logWarnings(file, loaded, logger)
+  return 'accepted'
 }
 
 function swap({ file, served, logger }: ReloadOptions, { config }: LoadedConfig): void {

@@ -4,7 +4,6 @@ import { ServiceError } from '../errors.ts'
 import { settingsHelp } from '../settings/describe-settings.ts'
 import type { Flags } from './arguments.ts'
 import { explain, explainFlags } from './explain.ts'
-import { serve } from './serve.ts'
 import { validate, validateFlags } from './validate.ts'
 
 /** One command: its row of the help, and what it does. */
@@ -16,7 +15,12 @@ export interface Command {
 }
 
 const commands: Readonly<Record<string, Command>> = {
-  serve: { usage: 'serve [flags]', doc: 'Answers requests over HTTP until SIGTERM or SIGINT.', run: serve },
+  serve: {
+    usage: 'serve [flags]',
+    doc: 'Answers requests over HTTP and gRPC until SIGTERM or SIGINT.',
+    // Loaded when it is asked for: the others need nothing of a server.
+    run: async (...given) => (await import('./serve.ts')).serve(...given),
+  },
   validate: {
     usage: 'validate FILE',
     doc: 'Checks a file of rules; lists what is wrong, or may not be meant, as file:line:column.',

@@ -7,61 +7,89 @@ import { formatProblem } from '../config/problem.ts'
 import { ServiceError } from '../errors.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
+import { measureMemory } from '../metrics/memory-gauges.ts'
+import { Metrics } from '../metrics/metrics.ts'
+import { observedGate } from '../metrics/observed-gate.ts'
+import { StatsdCounters } from '../metrics/statsd-counters.ts'
+import { watchStore } from '../metrics/store-watcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
+import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { openStore } from '../store/open-store.ts'
 import { onHangup } from './hangup.ts'
 import { logLastWords } from './last-words.ts'
 import { logWarnings, reload, type Served } from './reload.ts'
+import { rateLimitingOf, readLimits, serveLimits } from './serve-limits.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
 
 /** Serves until a signal ends it. Logs go to stdout as JSON, words for people to stderr. */
 export async function serve(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const settings = readSettings(args, environment)
   const loaded = loadConfig(settings.config)
-  if ('problems' in loaded) {
-    for (const problem of loaded.problems) process.stderr.write(`${formatProblem(settings.config, problem)}\n`)
-    return 1
-  }
+  if ('problems' in loaded) return complain(loaded.problems.map((problem) => formatProblem(settings.config, problem)))
+  const limits = readLimits(settings)
+  if (limits !== undefined && 'problems' in limits) return complain(limits.problems)
+  // Loaded where it is served: HTTP alone starts sooner.
+  const grpcSide = settings.grpc === 'off' ? undefined : (await import('./serve-grpc.ts')).grpcSide(settings)
   const { rules, ...forwardAuth } = loaded.config
   const logger = pino({ name: 'tidegate', level: settings.logLevel })
   const signal = shutdownSignal()
   const hangup = onHangup()
   const lifecycle: Lifecycle = { phase: 'serving' }
+  const metrics = new Metrics()
+  const statsd = settings.statsd === null ? undefined : new StatsdCounters(settings.statsd)
   logLastWords(logger)
-  const { store, close } = await openStore(settings.redis, logger, loaded.config.store)
+  const { store, close } = await openStore(settings.redis, logger, loaded.config.store, watchStore(metrics))
+  const served: Served = { gate: observedGate(createGate({ rules, store }), metrics), forwardAuth }
+  const { gate } = served
+  measureMemory(store, metrics)
+  metrics.serves('rules', gate.version)
+  const observers = { logger, metrics, statsd }
+  const servedLimits = limits && serveLimits(settings, limits.limits, observers)
+  const rateLimiting = rateLimitingOf(settings, gate, store, servedLimits, observers)
+  const isTrusted = settings.trustProxy
+  const answering = { gate, rateLimiting, forwardAuth: () => served.forwardAuth, isTrusted, logger, metrics }
+  const service = createService({
+    ...answering,
+    store,
+    tokens: settings.adminTokens,
+    limits: () => servedLimits?.now,
+    lifecycle,
+    maxConcurrent: settings.maxConcurrent,
+  })
+  const grpc = grpcSide?.create(answering)
   try {
-    const gate = createGate({ rules, store })
-    const served: Served = { gate, forwardAuth }
-    const service = createService({
-      gate,
-      store,
-      isTrusted: settings.trustProxy,
-      forwardAuth: () => served.forwardAuth,
-      logger,
-      lifecycle,
-      maxConcurrent: settings.maxConcurrent,
-    })
     const address = await listen(service, settings.host, settings.http)
-    logger.info({ address, config: settings.config, rules: rules.length, version: gate.version }, 'listening')
+    const grpcAddress = grpc && (await grpcSide?.listen(grpc))
+    logger.info(
+      { address, grpcAddress, config: settings.config, rules: rules.length, version: gate.version },
+      'listening',
+    )
+    if (grpcAddress !== undefined) process.stderr.write(`tidegate: gRPC on ${grpcAddress}\n`)
     process.stderr.write(`tidegate: listening on ${address}\n`)
     logWarnings(settings.config, loaded, logger)
-    hangup.tell(() => reload({ file: settings.config, served, lifecycle, logger }))
+    hangup.tell(() => {
+      const result = reload({ file: settings.config, served, lifecycle, logger })
+      metrics.reloads.inc({ source: 'rules', result })
+      metrics.serves('rules', gate.version)
+      servedLimits?.read()
+    })
     logger.info({ signal: await signal }, 'draining')
-    await drain(service, lifecycle)
+    await drain(service, lifecycle, grpc)
     await gate.close()
     logger.info('drained')
     return 0
   } finally {
+    // What is closed already stays closed; after an error nothing may keep the process.
+    await Promise.all([service.close(), grpc?.close(0)])
+    servedLimits?.close()
+    await statsd?.close()
     await close()
   }
 }
 
-/** Why an address cannot be had, by the code of the system. */
-const UNAVAILABLE: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'it is in use',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'this user may not listen there; ports below 1024 are often reserved',
-  ENOTFOUND: 'there is no such host',
+function complain(problems: readonly string[]): number {
+  for (const problem of problems) process.stderr.write(`${problem}\n`)
+  return 1
 }
 
 /** Resolves to the URL, with the port that was taken. */
@@ -69,13 +97,8 @@ async function listen(service: FastifyInstance, host: string, port: number): Pro
   try {
     await service.listen({ host, port, listenTextResolver: (address) => `accepting connections on ${address}` })
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    const reason = UNAVAILABLE[code ?? '']
-    throw new ServiceError(
-      'ERR_CANNOT_LISTEN',
-      `cannot listen on ${host}:${port}: ${reason ?? (cause as Error).message}`,
-      { cause },
-    )
+    const message = `cannot listen on ${host}:${port}: ${unavailableReason(cause)}`
+    throw new ServiceError('ERR_CANNOT_LISTEN', message, { cause })
   }
   const { address, family, port: taken } = service.server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`

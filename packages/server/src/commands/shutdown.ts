@@ -1,6 +1,7 @@
 import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { GrpcServer } from '../grpc/server.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 
 /** How long gateways have to see /readyz and send new work elsewhere. Milliseconds. */
@@ -34,16 +35,18 @@ export function shutdownSignal(): Promise<NodeJS.Signals> {
  * Ends a service without failing a request. Closing everything at once would cut off requests that
  * are on their way over connections that seem idle. So the service first says on /readyz that it is
  * leaving; then takes no new connections, and says on the others, with each answer, that it was the
- * last; and only then closes those that had nothing to ask, and finishes what is in flight.
+ * last; and only then closes those that had nothing to ask, and finishes what is in flight. gRPC clients learn the same
+ * from the health service, and then from GOAWAY, which lets them finish what they have begun.
  */
-export async function drain(service: FastifyInstance, lifecycle: Lifecycle): Promise<void> {
+export async function drain(service: FastifyInstance, lifecycle: Lifecycle, grpc?: GrpcServer): Promise<void> {
   lifecycle.phase = 'leaving'
+  grpc?.leave()
   await sleep(NOTICE_MS)
   lifecycle.phase = 'closing'
   // The method of an HTTP server would close idle connections as well.
   Server.prototype.close.call(service.server)
   await sleep(FAREWELL_MS)
   const cut = setTimeout(() => service.server.closeAllConnections(), PATIENCE_MS)
-  await service.close()
+  await Promise.all([service.close(), grpc?.close(PATIENCE_MS)])
   clearTimeout(cut)
 }

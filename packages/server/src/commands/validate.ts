@@ -2,6 +2,7 @@ import { clusterNotes, warningsOf } from '../config/find-warnings.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { formatWarning } from '../config/warning.ts'
+import { limitsIn, loadLimits } from '../envoy/limits.ts'
 import { type Flags, readArguments, refusal } from './arguments.ts'
 
 export const validateFlags = {
@@ -10,6 +11,11 @@ export const validateFlags = {
     type: 'boolean',
     usage: '--cluster',
     doc: 'Also says which rules a Redis Cluster decides in more than one step.',
+  },
+  ratelimit: {
+    type: 'boolean',
+    usage: '--ratelimit',
+    doc: 'The file, or folder, is of envoyproxy/ratelimit.',
   },
 } as const satisfies Flags
 
@@ -21,6 +27,7 @@ export function validate(args: string[]): number {
   const { positionals, flags } = readArguments('validate', args, validateFlags)
   const [file, ...others] = positionals
   if (file === undefined || others.length > 0) throw refusal('validate', 'expected the name of one file')
+  if (flags.has('ratelimit')) return validateLimits(file)
   const loaded = loadConfig(file)
   if ('problems' in loaded) {
     for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`)
@@ -36,6 +43,18 @@ export function validate(args: string[]): number {
     ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
   ]
   process.stdout.write(`${file}: ok, ${counts.join(', ')}\n`)
+  return 0
+}
+
+function validateLimits(path: string): number {
+  const loaded = loadLimits(path)
+  if ('problems' in loaded) {
+    for (const problem of loaded.problems) process.stderr.write(`${problem}\n`)
+    return 1
+  }
+  const { domains } = loaded.limits
+  const counts = [counted(domains.size, 'domain'), counted(limitsIn(loaded.limits).length, 'limit')]
+  process.stdout.write(`${path}: ok, ${counts.join(', ')}\n`)
   return 0
 }
 

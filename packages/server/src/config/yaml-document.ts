@@ -19,12 +19,14 @@ export class YamlDocument {
   readonly #document: Document.Parsed
   readonly #lines = new LineCounter()
 
-  constructor(text: string) {
+  /** @param options `merge`: `<<` takes in the fields of another mapping, as YAML 1.1 had it */
+  constructor(text: string, options: { readonly merge?: boolean } = {}) {
     // Warnings come as problems, so the package has nothing to print itself.
     this.#document = parseDocument(text, {
       lineCounter: this.#lines,
       prettyErrors: false,
       logLevel: 'error',
+      merge: options.merge ?? false,
       // The plain value has one field for `1` and `"1"`: one of them would be ignored.
       uniqueKeys: (one, other) => keyOf(one) === keyOf(other),
     })
@@ -68,6 +70,12 @@ export class YamlDocument {
     if (!isScalar(node)) return path.length === 0 ? 'empty' : 'missing'
     if (node.value === null) return 'empty'
     return shown(node.value)
+  }
+
+  /** A plain value as it is written, for texts that YAML reads as numbers or booleans. */
+  sourceOf(path: Path): string | undefined {
+    const node = this.#find(path)
+    return isScalar(node) ? (node.source ?? String(node.value)) : undefined
   }
 
   #find(path: Path): Node | undefined {

@@ -14,6 +14,11 @@ export const ownDimensions = ['route', 'method', 'host', 'ip'] as const
 /** Headers whose values are secrets: they are counted, but cannot be read in a store. */
 const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie'])
 
+/** Whether a header's value, by its name in lower case, is a secret. */
+export function isSecret(header: string): boolean {
+  return SECRET.has(header)
+}
+
 /**
  * The descriptor of the request that a gateway asks about. From a peer that is not trusted no header
  * is believed, the mapped ones included: it has its own address, and the path it asked for.
@@ -37,7 +42,7 @@ export function forwardedDescriptor(
   for (const [dimension, header] of trusted ? Object.entries(mapped) : []) {
     const value = headers[header]
     const text = Array.isArray(value) ? value.join(', ') : value
-    if (text) descriptor[dimension] = SECRET.has(header) ? hashed(text) : dimensionValue(text)
+    if (text) descriptor[dimension] = isSecret(header) ? hashed(text) : dimensionValue(text)
   }
   return descriptor
 }

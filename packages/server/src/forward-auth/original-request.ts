@@ -74,7 +74,7 @@ function refuseContradiction(
 }
 
 /** A host in one spelling: lower case, without port and final dot. */
-function hostOf(host: string | undefined): string | undefined {
+export function hostOf(host: string | undefined): string | undefined {
   return host?.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '') || undefined
 }
 

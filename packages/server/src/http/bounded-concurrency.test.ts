@@ -47,7 +47,9 @@ test('what exceeds the bound is 503 at once, with Retry-After; health is answere
   const refused = await service.post('/v1/limit', body)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
   expect(await refused.json()).toMatchObject({ code: 'ERR_OVERLOADED', detail: '2 requests are under way already' })
-  expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+  for (const path of ['healthz', 'healthcheck', 'metrics']) {
+    expect((await fetch(`${service.url}/${path}`)).status).toBe(200)
+  }
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   release()
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200])

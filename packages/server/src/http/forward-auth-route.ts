@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Decision, Gate } from 'tidegate'
+import type { Gate } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import { type DenyStatus, denyStatuses } from '../config/schema.ts'
 import { ServiceError } from '../errors.ts'
 import { forwardedDescriptor, type HeaderDimensions } from '../forward-auth/forwarded-descriptor.ts'
 import { hasForwardedHeaders } from '../forward-auth/original-request.ts'
 import type { Trust } from '../settings/trust.ts'
+import { refusalBody } from './refusal.ts'
 
 /** What the configuration file says of forward auth. */
 export interface ForwardAuthConfig {
@@ -35,22 +36,9 @@ export async function forwardAuthRoute(server: FastifyInstance, options: Forward
     const decision = await gate.limit(forwardedDescriptor(request.raw, trusted, isTrusted, headers))
     const answer = reply.headers(rateLimitHeaders(decision, rules)).header('tidegate-at', decision.at)
     if (decision.allowed) return answer.code(200).send()
-    return answer
-      .code(denyStatus)
-      .type('application/problem+json')
-      .send(JSON.stringify(refusal(decision, denyStatus)))
+    return answer.code(denyStatus).type('application/problem+json').send(refusalBody(decision, denyStatus))
   }
   server.all('/auth', { onRequest }, async (_request, reply) => reply)
-}
-
-/** The problem type of draft-ietf-httpapi-ratelimit-headers; Caddy and Traefik hand it on to the client. */
-function refusal({ rules }: Decision, status: DenyStatus): object {
-  return {
-    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-    title: 'Too many requests',
-    status,
-    'violated-policies': rules.filter(({ allowed, shadow }) => !allowed && shadow !== true).map(({ rule }) => rule),
-  }
 }
 
 /** What the gateway asks for: nginx's auth_request takes anything but 401 and 403 for a failure. */

@@ -23,6 +23,12 @@ export function acceptJson(server: FastifyInstance): void {
   })
 }
 
+/** Takes any content type: clients of envoyproxy/ratelimit, curl among them, declare none or a wrong one. */
+export function acceptAnyText(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
 /**
  * The body of a request, as what the schema makes of it. A key that stands there twice has its last value.
  * @throws ServiceError `ERR_NOT_UTF8`, `ERR_MALFORMED_JSON`, `ERR_INVALID_BODY`
@@ -57,7 +63,7 @@ export function shapeOf<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 function parseJson(body: unknown): unknown {
-  const text = decode(body instanceof Uint8Array ? body : new Uint8Array())
+  const text = decodeText(body)
   try {
     return JSON.parse(text)
   } catch {
@@ -66,8 +72,12 @@ function parseJson(body: unknown): unknown {
   }
 }
 
-/** Strict: a decoder that replaces what it cannot read would count two users as one. */
-function decode(bytes: Uint8Array): string {
+/**
+ * Strict: a decoder that replaces what it cannot read would count two users as one.
+ * @throws ServiceError `ERR_NOT_UTF8`
+ */
+export function decodeText(body: unknown): string {
+  const bytes = body instanceof Uint8Array ? body : new Uint8Array()
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {

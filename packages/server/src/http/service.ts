@@ -1,13 +1,21 @@
 import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
+import { adminRoutes } from '../admin/admin-routes.ts'
+import type { Tokens } from '../admin/tokens.ts'
+import type { Limits } from '../envoy/limits.ts'
+import type { RateLimiting } from '../envoy/rate-limiting.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
 import { boundConcurrency } from './bounded-concurrency.ts'
 import { clientErrorAnswer } from './client-error.ts'
+import { envoyRoutes } from './envoy-routes.ts'
 import { type ForwardAuthConfig, forwardAuthRoute } from './forward-auth-route.ts'
 import { healthRoutes, type Lifecycle } from './health-routes.ts'
 import { BODY_LIMIT } from './json-body.ts'
 import { limitRoutes } from './limit-routes.ts'
+import { measureRequests } from './metrics-route.ts'
+import { openapiRoute } from './openapi-route.ts'
 import { problemOf, sendProblem } from './problem.ts'
 import { refundRoutes } from './refund-routes.ts'
 import { refuseOddHeads } from './request-head.ts'
@@ -24,6 +32,13 @@ export interface ServiceOptions {
   readonly isTrusted: Trust
   /** As the configuration file says now. */
   readonly forwardAuth: () => ForwardAuthConfig
+  /** Answers rate limit requests of Envoy. */
+  readonly rateLimiting: RateLimiting
+  /** What they are decided by; undefined where that is the rules. */
+  readonly limits: () => Limits | undefined
+  /** Who may administrate. */
+  readonly tokens: Tokens
+  readonly metrics: Metrics
   readonly logger: Logger
   readonly lifecycle: Lifecycle
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
@@ -34,7 +49,7 @@ export interface ServiceOptions {
 
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
-  const { logger, lifecycle, requestTimeoutMs = 10_000, maxConcurrent = 5_000 } = options
+  const { logger, lifecycle, metrics, requestTimeoutMs = 10_000, maxConcurrent = 5_000 } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
@@ -58,6 +73,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   })
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const problem = problemOf(error)
+    metrics.errors.inc({ code: problem.code })
     if (problem.status === 500) request.log.error({ err: error }, 'unforeseen error')
     else request.log.debug({ code: problem.code, field: problem.field }, problem.detail)
     return sendProblem(reply, problem)
@@ -74,11 +90,15 @@ export function createService(options: ServiceOptions): FastifyInstance {
   takeAllMethods(server)
   answerUnknownRoutes(server)
   warnOfSkips(server, options.gate)
+  measureRequests(server, metrics)
   void server.register(limitRoutes, options)
+  void server.register(adminRoutes, options)
   void server.register(refundRoutes, options)
   void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)
   void server.register(healthRoutes, options)
+  void server.register(envoyRoutes, options)
+  void server.register(openapiRoute)
   void server.register(schemaRoute)
   void server.register(startPageRoute, options)
   return server

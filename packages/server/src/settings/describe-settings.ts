@@ -1,4 +1,5 @@
-import { type Setting, settings } from './settings.ts'
+import type { Setting } from './setting.ts'
+import { settings } from './settings.ts'
 
 const table: readonly Setting<unknown>[] = Object.values(settings)
 

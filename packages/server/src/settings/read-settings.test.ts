@@ -5,18 +5,38 @@ import { settingsHelp, settingsMarkdown } from './describe-settings.ts'
 import { readSettings } from './read-settings.ts'
 import { exampleConfigFile, settings } from './settings.ts'
 
+const flags = Object.values(settings)
+  .map(({ flag }) => flag)
+  .join(', ')
+const variables = Object.values(settings)
+  .map(({ environment }) => environment)
+  .join(', ')
+
 describe('settings', () => {
   test('have the defaults of their table', () => {
-    const { trustProxy, ...others } = readSettings([], {})
+    const { trustProxy, adminTokens, ...others } = readSettings([], {})
     expect(others).toEqual({
       config: exampleConfigFile,
       redis: null,
       http: 8080,
       host: '127.0.0.1',
       maxConcurrent: 5000,
+      grpc: 8081,
+      grpcTlsCert: '',
+      grpcTlsKey: '',
+      grpcTlsClientCa: '',
+      ratelimitConfig: '',
+      ratelimitMergeDomains: false,
+      ratelimitCounting: 'together',
+      ratelimitShadow: false,
+      ratelimitQuota: false,
+      ratelimitHeaders: null,
+      ratelimitMetadata: false,
+      statsd: null,
       logLevel: 'info',
     })
     expect(trustProxy('127.0.0.1')).toBe(false)
+    expect(adminTokens.isEmpty).toBe(true)
   })
 
   test('are read from flags, before the environment', () => {
@@ -63,16 +83,8 @@ describe('settings', () => {
   })
 
   const wrong: [string[], NodeJS.ProcessEnv, string][] = [
-    [
-      ['--port', '1'],
-      {},
-      '--port: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
-    ],
-    [
-      ['-p'],
-      {},
-      '-p: expected one of --config, --redis, --http, --host, --max-concurrent, --trust-proxy, --log-level; there is no such flag',
-    ],
+    [['--port', '1'], {}, `--port: expected one of ${flags}; there is no such flag`],
+    [['-p'], {}, `-p: expected one of ${flags}; there is no such flag`],
     [['rules.yaml'], {}, 'rules.yaml: expected flags only; this is none'],
     [['--http', '1', '--http', '2'], {}, '--http: expected the flag once; it stands there twice'],
     [['--http'], {}, '--http: expected a port from 0 to 65535; received nothing'],
@@ -126,9 +138,13 @@ describe('settings', () => {
     ...['TIDEGATE_PORT', 'TIDEGATE_LOGLEVEL', 'TIDEGATE_'].map((name): [string[], NodeJS.ProcessEnv, string] => [
       [],
       { [name]: '8081' },
-      `${name}: expected one of TIDEGATE_CONFIG, TIDEGATE_REDIS, TIDEGATE_HTTP, TIDEGATE_HOST, TIDEGATE_MAX_CONCURRENT, TIDEGATE_TRUST_PROXY, TIDEGATE_LOG_LEVEL; there is no such variable`,
+      `${name}: expected one of ${variables}; there is no such variable`,
     ]),
   ]
+  test('a token that is wrong is not repeated', () => {
+    expect(() => readSettings(['--admin-tokens', 'read:secret'], {})).toThrow(/; received another$/)
+  })
+
   test('variables that are none of its own are left alone', () => {
     const environment = {
       TIDEGATE_REQUIRE_PARTS: '1',

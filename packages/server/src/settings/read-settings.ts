@@ -1,23 +1,27 @@
 import { parseArgs } from 'node:util'
 import { ServiceError } from '../errors.ts'
-import { type Setting, type SettingName, type Settings, settings } from './settings.ts'
+import { translateEnvironment } from './envoy-environment.ts'
+import type { Setting } from './setting.ts'
+import { type SettingName, type Settings, settings } from './settings.ts'
 
 const table = Object.entries(settings) as [SettingName, Setting<unknown>][]
 
 /**
  * The settings of the command line; where that says nothing, of the environment; else the defaults.
  * An environment variable that is empty counts as not set.
- * Other variables that begin with TIDEGATE_ are refused.
+ * Other variables that begin with TIDEGATE_ are refused. An environment made for envoyproxy/ratelimit is understood.
  * @throws ServiceError `ERR_INVALID_SETTING`, naming the flag or the variable
  */
 export function readSettings(args: string[], environment: NodeJS.ProcessEnv): Settings {
   const flags = readFlags(args)
   refuseUnknownVariables(environment)
+  const translated = translateEnvironment(environment)
   const values = table.map(([name, setting]) => {
     const flag = flags.get(setting.flag)
     if (flag !== undefined) return [name, readValue(setting, setting.flag, flag)]
-    const variable = environment[setting.environment] || undefined
-    if (variable !== undefined) return [name, readValue(setting, setting.environment, variable)]
+    const variable = translated.environment[setting.environment] || undefined
+    const origin = translated.origins.get(setting.environment) ?? setting.environment
+    if (variable !== undefined) return [name, readValue(setting, origin, variable)]
     return [name, setting.read(setting.default)]
   })
   return Object.fromEntries(values) as Settings
@@ -27,7 +31,8 @@ function readValue(setting: Setting<unknown>, source: string, text: string): unk
   const value = text === '' ? undefined : setting.read(text)
   if (value !== undefined) return value
   const reason = setting.reason?.(text)
-  const received = `received ${JSON.stringify(text)}`
+  // What may hold a secret is not repeated.
+  const received = setting.flag === '--admin-tokens' ? 'received another' : `received ${JSON.stringify(text)}`
   throw refusal(source, setting.expected, reason === undefined ? received : `${received}: ${reason}`)
 }
 

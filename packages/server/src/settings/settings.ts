@@ -1,26 +1,13 @@
 import { fileURLToPath } from 'node:url'
+import { adminSettings } from './admin-settings.ts'
+import { grpcSettings } from './grpc-settings.ts'
 import { type LogLevel, readLogLevel } from './log-level.ts'
+import { rateLimitSettings } from './ratelimit-settings.ts'
+import { readCount } from './read-count.ts'
+import { readPort } from './read-port.ts'
 import { readRedisUrl } from './redis-url.ts'
+import type { Setting } from './setting.ts'
 import { readTrust, type Trust } from './trust.ts'
-
-/** One setting: everything that is known of it stands in its one row. */
-export interface Setting<Value> {
-  readonly flag: `--${string}`
-  readonly environment: `TIDEGATE_${string}`
-  /** What stands for the value in the help. */
-  readonly placeholder: string
-  /** The text that is read where neither the flag nor the environment gives one. */
-  readonly default: string
-  /** The default in words, where the text itself would not be understood. */
-  readonly defaultDoc?: string
-  readonly doc: string
-  /** What a value must be, in the words of the error. */
-  readonly expected: string
-  /** Why a text is refused that one would take for such a value. */
-  readonly reason?: (text: string) => string | undefined
-  /** The value of a text; undefined where it has none. */
-  readonly read: (text: string) => Value | undefined
-}
 
 /** The rules that are served where no file is named; shipped with this package. */
 export const exampleConfigFile: string = fileURLToPath(new URL('../../config/example.yaml', import.meta.url))
@@ -86,6 +73,9 @@ export const settings = {
       /\/0+\b/.test(text) ? 'whoever believes everybody lets each client choose its address' : undefined,
     read: readTrust,
   } satisfies Setting<Trust>,
+  ...grpcSettings,
+  ...rateLimitSettings,
+  ...adminSettings,
   logLevel: {
     flag: '--log-level',
     environment: 'TIDEGATE_LOG_LEVEL',
@@ -102,14 +92,4 @@ export type SettingName = keyof typeof settings
 /** The values of all settings. */
 export type Settings = {
   readonly [Name in SettingName]: Exclude<ReturnType<(typeof settings)[Name]['read']>, undefined>
-}
-
-function readPort(text: string): number | undefined {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  return port <= 65535 ? port : undefined
-}
-
-function readCount(text: string): number | undefined {
-  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
-  return count >= 1 && count <= 1_000_000 ? count : undefined
 }

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { memoryStore, type Store } from 'tidegate'
+import { memoryStore, type Observer, type Store } from 'tidegate'
 import { type GuardOptions, redisStore } from 'tidegate/redis'
 import { guard } from 'tidegate/store'
 import { withoutPassword } from '../settings/redis-url.ts'
 import { fallbackLog } from './fallback-log.ts'
 import { type OutageLog, outageLog } from './outage-log.ts'
+import { toldTogether } from './told-together.ts'
 import { watchedStore } from './watched-store.ts'
 
 /** How long decisions wait for Redis, and when it is not asked. */
@@ -17,6 +18,16 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
+/** Looks on while a store is asked. */
+export interface StoreWatcher {
+  /** The store itself, before anything is decided in its place; it is the same in everything that it answers. */
+  observed(store: Store): Store
+  /** Is told of what is decided in its place. */
+  readonly observer: Observer
+}
+
+const NOBODY: StoreWatcher = { observed: (store) => store, observer: {} }
+
 /**
  * Counts in the Redis at `url`, or in memory where there is none. Does not wait long for a Redis that is down.
  * @param options `null`: nothing is decided without Redis, whoever asks gets the error
@@ -25,9 +36,10 @@ export async function openStore(
   url: string | null,
   logger: Logger,
   options: StoreOptions | null = {},
+  watcher: StoreWatcher = NOBODY,
 ): Promise<OpenStore> {
   if (url === null) {
-    const store = memoryStore()
+    const store = watcher.observed(memoryStore())
     return { store, close: () => store.close() }
   }
   const outages = outageLog(withoutPassword(url), logger)
@@ -42,8 +54,9 @@ export async function openStore(
   client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
   const fallbacks = fallbackLog(logger)
-  const watched = watchedStore(redisStore(client, { guarded: false }), logger)
-  const store = options === null ? watched : guard(watched, { ...options, observer: fallbacks.observer })
+  const watched = watcher.observed(watchedStore(redisStore(client, { guarded: false }), logger))
+  const observer = toldTogether(fallbacks.observer, watcher.observer)
+  const store = options === null ? watched : guard(watched, { ...options, observer })
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)
   return {

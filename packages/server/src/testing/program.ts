@@ -50,7 +50,7 @@ export class Workplace {
   }
 
   async serving(...args: string[]): Promise<ServingProgram> {
-    const program = this.run('serve', '--http', '0', ...args)
+    const program = this.run('serve', '--http', '0', '--grpc', 'off', ...args)
     await until(() => /listening on/.test(program.output.stderr) || program.child.exitCode !== null)
     const [, url] = /listening on (http:\S+)/.exec(program.output.stderr) ?? []
     if (url === undefined) throw new Error(JSON.stringify(program.output))

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import { parseAddress } from '../forward-auth/address.ts'
+import { hasForwardedHeaders } from '../forward-auth/original-request.ts'
+import type { Scope, Tokens } from './tokens.ts'
+
+/**
+ * Lets a request administrate, or not. With tokens, by the one that it bears. Without, only from this machine, and not
+ * through a gateway on it.
+ * @throws ServiceError `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN`
+ */
+export function authorize({ raw, headers }: FastifyRequest, tokens: Tokens, needed: Scope): void {
+  if (tokens.isEmpty) {
+    if (isLoopback(raw.socket.remoteAddress) && !hasForwardedHeaders(headers)) return
+    throw forbidden('a request from this machine itself, as long as there are no --admin-tokens')
+  }
+  const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
+  const scope = token === undefined ? undefined : tokens.scopeOf(token)
+  if (scope === undefined) {
+    const expected = 'Bearer and a token of --admin-tokens'
+    const message = `authorization: expected ${expected}`
+    throw new ServiceError('ERR_UNAUTHORIZED', message, { field: 'authorization', expected })
+  }
+  if (needed === 'write' && scope === 'read') throw forbidden('a token that may write')
+}
+
+function forbidden(expected: string): ServiceError {
+  return new ServiceError('ERR_FORBIDDEN', `authorization: expected ${expected}`, { field: 'authorization', expected })
+}
+
+function isLoopback(address: string | undefined): boolean {
+  const parsed = parseAddress(address ?? '')
+  return parsed === '::1' || parsed?.startsWith('127.') === true
+}

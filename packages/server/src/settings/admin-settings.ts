@@ -1,0 +1,29 @@
+import { readTokens, type Tokens } from '../admin/tokens.ts'
+import type { StatsdAddress } from '../metrics/statsd-counters.ts'
+import { readStatsd } from './read-statsd.ts'
+import type { Setting } from './setting.ts'
+
+/** The settings of whoever runs the service. */
+export const adminSettings = {
+  adminTokens: {
+    flag: '--admin-tokens',
+    environment: 'TIDEGATE_ADMIN_TOKENS',
+    placeholder: 'FILE',
+    default: '',
+    defaultDoc: 'only this machine itself may administrate',
+    doc: 'The bearer tokens that may administrate: a file with read:TOKEN or write:TOKEN on each line, or such a list with commas.',
+    expected:
+      'a file with read:TOKEN or write:TOKEN on each line, or a list of these; a token has at least 16 letters, digits or ._~+/=-',
+    read: readTokens,
+  } satisfies Setting<Tokens>,
+  statsd: {
+    flag: '--statsd',
+    environment: 'TIDEGATE_STATSD',
+    placeholder: 'ADDRESS',
+    default: '',
+    defaultDoc: 'none',
+    doc: 'The host:port of a statsd that gets the counters of envoyproxy/ratelimit by their names, over UDP.',
+    expected: 'a host and a port, such as localhost:8125',
+    read: readStatsd,
+  } satisfies Setting<StatsdAddress | null>,
+} as const
