@@ -12,12 +12,6 @@
   Expiry only collects garbage: it is never earlier than the newest admission + window, and never
   part of a decision.
 ]]
-local REACH = 192
-local FROM_END = '-192'
-local SMALL_ENTRIES = 18
-local MODULUS = 4294967296
-local ENTRY = '<I6I4'
-local NEWEST_AND_TRAILER = '<I6I4I4I4I4I6I6I4I1'
 
 --[[ What `cost` would get at `now`, as statements: a function would be made again by each call of the script.
   Reads key, limit, window (the span), resolution, cost, now. Sets failed, or allowed, used, wait (-1 never), reset, at:

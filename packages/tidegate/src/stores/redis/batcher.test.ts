@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Pending } from './batch.ts'
 import { Batcher } from './batcher.ts'
+import type { Pending } from './pending.ts'
 
 const request = (keys = 1): Pending => ({
   checks: [],

@@ -1,10 +1,11 @@
 import { TidegateError } from '../../errors.ts'
-import type { Pending } from './batch.ts'
+import { Merging } from './merging.ts'
+import type { Pending } from './pending.ts'
 
 export interface BatcherOptions {
   /** Sends one batch; settles its requests itself, and resolves in any case. */
   readonly send: (batch: Pending[]) => Promise<void>
-  /** The most keys in one batch. */
+  /** The most keys in one batch; those of equal requests count once. */
   readonly maxBatch: number
   /** The most requests that may wait for an answer. */
   readonly maxPending: number
@@ -17,8 +18,10 @@ export interface BatcherOptions {
  */
 export class Batcher {
   readonly #options: BatcherOptions
+  readonly #merging = new Merging()
   #queue: Pending[] = []
   #queuedKeys = 0
+  #queuedRequests = 0
   #batches = 0
   #requests = 0
   #scheduled = false
@@ -31,25 +34,37 @@ export class Batcher {
   add(pending: Pending): void {
     const { maxBatch, maxPending } = this.#options
     if (this.#requests >= maxPending) throw overloaded(maxPending)
-    // What would not fit goes in a batch of its own. Only a request with more keys than a batch may have makes a larger one.
-    if (this.#queuedKeys + pending.keys.length > maxBatch) this.flush()
     this.#requests++
-    this.#queue.push(pending)
-    this.#queuedKeys += pending.keys.length
-    if (this.#batches === 0 || this.#queuedKeys >= maxBatch) this.flush()
+    if (!this.#merging.join(pending)) this.#queueApart(pending)
+    this.#queuedRequests++
+    if (this.#batches === 0 || this.#queuedKeys >= maxBatch || this.#queuedRequests >= MOST_REQUESTS) this.flush()
     else this.#schedule()
+  }
+
+  #queueApart(pending: Pending): void {
+    const keys = pending.keys.length
+    // What would not fit goes in a batch of its own. Only a request with more keys than a batch may have makes a larger one.
+    if (this.#queuedKeys + keys > this.#options.maxBatch && this.#queue.length > 0) {
+      this.flush()
+      this.#merging.join(pending)
+    }
+    this.#queue.push(pending)
+    this.#queuedKeys += keys
   }
 
   /** Sends what is queued, whatever it is for. */
   flush(_key?: string): void {
     const batch = this.#queue
-    if (batch.length === 0) return
+    const requests = this.#queuedRequests
+    if (requests === 0) return
     this.#queue = []
     this.#queuedKeys = 0
+    this.#queuedRequests = 0
+    this.#merging.clear()
     this.#batches++
     void this.#options.send(batch).then(() => {
       this.#batches--
-      this.#requests -= batch.length
+      this.#requests -= requests
     })
   }
 
@@ -62,7 +77,7 @@ export class Batcher {
     if (this.#scheduled) return
     this.#scheduled = true
     afterThisTurn(() => {
-      if (this.#queuedKeys >= SEVERAL) this.#leave()
+      if (this.#queuedRequests >= SEVERAL) this.#leave()
       else afterThisRound(() => this.#leave())
     })
   }
@@ -77,8 +92,11 @@ export function overloaded(maxPending: number): TidegateError {
   return new TidegateError('ERR_STORE_OVERLOADED', `Redis: ${maxPending} decisions are waiting for an answer already`)
 }
 
-/** From this many keys on a batch is worth its own way. */
+/** From this many requests on a batch is worth its own way. */
 const SEVERAL = 8
+
+/** A batch of more requests than this, all of them equal to a few, is sent as it is. */
+const MOST_REQUESTS = 1024
 
 declare const process: { nextTick?: (callback: () => void) => void } | undefined
 declare const setImmediate: ((callback: () => void) => void) | undefined

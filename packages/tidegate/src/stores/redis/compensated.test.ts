@@ -3,8 +3,8 @@ import { heldBefore } from '../../decision.ts'
 import { createGate } from '../../gate.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type { Check } from '../store.ts'
-import type { ScriptMode } from './batch.ts'
 import { decideCompensated, type SlotStore } from './compensated.ts'
+import type { ScriptMode } from './pending.ts'
 
 const { rules } = createGate({
   rules: [

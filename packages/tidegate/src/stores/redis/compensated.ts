@@ -1,7 +1,7 @@
 import { type Admission, admissionBy } from '../../admission.ts'
 import type { RuleDecision } from '../../decision.ts'
 import { type Check, type Mode, passesAll } from '../store.ts'
-import type { ScriptMode } from './batch.ts'
+import type { ScriptMode } from './pending.ts'
 import type { SlotShare } from './slot-share.ts'
 
 /** How checks whose keys share a slot are decided in one step, and how one of them is given back. */

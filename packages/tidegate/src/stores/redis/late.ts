@@ -1,3 +1,5 @@
+import type { Pending } from './pending.ts'
+
 /** How the scripts say that they ran later than they may, so that nothing was done: with their time. */
 const LATE = /\bLATE\W+(\d+)/
 
@@ -11,4 +13,14 @@ export function lateAt(error: unknown): number | undefined {
 export function timeWord(now: number | undefined, latest: number | undefined): string {
   if (now !== undefined) return String(now)
   return latest === undefined ? '' : `<${latest}`
+}
+
+/** When the first of these requests is given up, by the monotonic clock. */
+export function earliestOf(requests: readonly Pending[]): number {
+  let earliest = Number.POSITIVE_INFINITY
+  for (const { until, alike } of requests) {
+    earliest = Math.min(earliest, until)
+    if (alike !== undefined) for (const other of alike) earliest = Math.min(earliest, other.until)
+  }
+  return earliest
 }

@@ -7,22 +7,26 @@ import type { Settlement } from '../../reservation.ts'
 import type { StoreHealth } from '../../resilience/store-health.ts'
 import type { Rule } from '../../rule.ts'
 import type { Check, Mode, Reserve, Store } from '../store.ts'
-import { encodeBatch, type Pending, type ScriptMode, settleBatch, stateError } from './batch.ts'
 import { Batcher } from './batcher.ts'
 import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
+import { encodeBatch } from './encode-batch.ts'
 import { readEntries } from './entries.ts'
 import { readInfo } from './info.ts'
-import { lateAt, timeWord } from './late.ts'
+import { earliestOf, lateAt, timeWord } from './late.ts'
+import { everyRequest } from './merging.ts'
+import type { Pending, ScriptMode } from './pending.ts'
 import { quotaWords } from './quotas.ts'
 import { redisKey } from './redis-key.ts'
 import { isMoving, retry } from './retry.ts'
 import { runScript, type Script } from './script.ts'
 import { block, decide, entries, heartbeat, refund, renew, reserve, settle, unblock } from './scripts.generated.ts'
 import { ServerTime } from './server-time.ts'
+import { settleBatch } from './settle-batch.ts'
 import { readSettlement } from './settlement.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 import { type SlotShare, shareBySlot } from './slot-share.ts'
+import { stateError } from './state-error.ts'
 import { stillWaiting, unavailable } from './unavailable.ts'
 
 /** A server's clock that runs away from ours three times in one request is none to count by. */
@@ -203,7 +207,7 @@ export class ScriptedStore implements Store {
     return new Promise((resolve, reject) => {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
-      this.#batcher.add({ checks, keys, mode, until, resolve, reject })
+      this.#batcher.add({ checks, keys, mode, until, resolve, reject, alike: undefined })
     })
   }
 
@@ -213,7 +217,7 @@ export class ScriptedStore implements Store {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
       this.#batcher.flush(keys[0])
-      void this.#send([{ checks, keys, mode, until, resolve, reject }], way)
+      void this.#send([{ checks, keys, mode, until, resolve, reject, alike: undefined }], way)
     })
   }
 
@@ -224,11 +228,12 @@ export class ScriptedStore implements Store {
    */
   async #send(requests: readonly Pending[], way = DECIDE, attempt = 1): Promise<void> {
     const sent = monotonicClock()
-    const batch = requests.every(({ until }) => until > sent) ? requests : stillWaiting(requests, sent)
+    const earliest = earliestOf(requests)
+    const batch = earliest > sent ? requests : stillWaiting(requests, sent)
     if (batch.length === 0) return
     try {
       const now = this.#settings.clock?.()
-      const until = Math.min(...batch.map((pending) => pending.until))
+      const until = batch === requests ? earliest : earliestOf(batch)
       const words = encodeBatch(batch, this.#timeWord(until), now ?? this.#serverTime.now(), way.beside)
       for (const word of way.words) words.push(word)
       const run = () => runScript(this.#connection, way.script, words)
@@ -246,7 +251,7 @@ export class ScriptedStore implements Store {
         return
       }
       const failure = unavailable(error)
-      for (const { reject } of batch) reject(failure)
+      for (const { reject } of everyRequest(batch)) reject(failure)
     }
   }
 

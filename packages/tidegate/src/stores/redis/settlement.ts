@@ -1,6 +1,6 @@
 import { excessTooLarge, type Settlement, UNSETTLED } from '../../reservation.ts'
 import type { Rule } from '../../rule.ts'
-import { unexpectedReply } from './batch.ts'
+import { unexpectedReply } from './state-error.ts'
 
 /** The status words of settle.lua. */
 const SETTLED = 1

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Pending } from './batch.ts'
+import type { Pending } from './pending.ts'
 import { SlotBatcher } from './slot-batcher.ts'
 
 const request = (key: string): Pending => ({

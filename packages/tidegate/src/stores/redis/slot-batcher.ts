@@ -1,6 +1,7 @@
-import type { Pending } from './batch.ts'
 import { Batcher, type BatcherOptions, overloaded } from './batcher.ts'
 import { hashSlot } from './hash-slot.ts'
+import { everyRequest } from './merging.ts'
+import type { Pending } from './pending.ts'
 
 export interface SlotBatcherOptions extends BatcherOptions {
   /** Whether a batch may only have requests for the same keys (`Connection.keysApart`). */
@@ -50,7 +51,7 @@ export class SlotBatcher {
     const { send, keysApart } = this.#options
     if (keysApart) await Promise.all(byKeys(batch).map(send))
     else await send(batch)
-    this.#requests -= batch.length
+    this.#requests -= everyRequest(batch).length
   }
 }
 

@@ -1,12 +1,18 @@
 import { TidegateError } from '../../errors.ts'
-import type { Pending } from './batch.ts'
+import { mergeAll } from './merging.ts'
+import type { Pending } from './pending.ts'
 
 /** Rejects what nobody waits for any more, before it is sent. */
 export function stillWaiting(requests: readonly Pending[], now: number): Pending[] {
   const failure = unavailable(new Error('nobody waits for this any more: it was not sent'))
-  return requests.filter(({ until, reject }) => {
-    if (until <= now) reject(failure)
-    return until > now
+  return requests.flatMap((pending) => {
+    const { alike = [] } = pending
+    const inTime: Pending[] = []
+    for (const request of [pending, ...alike]) {
+      if (request.until > now) inTime.push(request)
+      else request.reject(failure)
+    }
+    return mergeAll(inTime) ?? []
   })
 }
 
