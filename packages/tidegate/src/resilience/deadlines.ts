@@ -1,9 +1,9 @@
 /** One question, and when nobody waits for its answer any more. */
 export interface Deadline {
   /** By the monotonic clock, ms. */
-  readonly at: number
+  at: number
   /** Called at that time. @param lagMs how much later it is, because this process stood still or was busy */
-  readonly expire: (lagMs: number) => void
+  expire(lagMs: number): void
   /** Its neighbours in the line; itself where it is in none. */
   previous: Deadline
   next: Deadline
@@ -35,13 +35,21 @@ export class Deadlines {
   }
 
   start(expire: (lagMs: number) => void): Deadline {
+    const deadline = { at: 0, expire } as Partial<Deadline> as Deadline
+    this.begin(deadline)
+    return deadline
+  }
+
+  /** The same for a question that is its own deadline. */
+  begin(deadline: Deadline): void {
     const line = this.#line
     const last = line.previous
-    const deadline: Deadline = { at: this.#clock() + this.#ms, expire, previous: last, next: line }
+    deadline.at = this.#clock() + this.#ms
+    deadline.previous = last
+    deadline.next = line
     last.next = deadline
     line.previous = deadline
     if (!this.#isTimed) this.#arm(this.#ms)
-    return deadline
   }
 
   /** Its time does not matter any more. @returns false where it was over, or has been settled before */

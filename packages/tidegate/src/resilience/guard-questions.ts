@@ -1,11 +1,4 @@
-import type { RuleDecision } from '../decision.ts'
 import type { Store } from '../stores/store.ts'
-
-/** How the checks of one request are decided: by the store, and without it. */
-export interface Decide {
-  there(until: number): Promise<RuleDecision[]>
-  here(): RuleDecision[] | Promise<RuleDecision[]>
-}
 
 /** How something is done to what was admitted in this process, and to what the store admitted. */
 export interface Place<Result> {

@@ -8,12 +8,13 @@ import { type Settlement, UNSETTLED } from '../reservation.ts'
 import type { Rule } from '../rule.ts'
 import { type Check, checkStore, type Mode, passesAll, type Reserve, type Store } from '../stores/store.ts'
 import type { Warn } from '../warning.ts'
+import { Asked, type Asking, askOf } from './asked.ts'
 import { Breaker, type Permit } from './breaker.ts'
 import { Deadlines } from './deadlines.ts'
 import { causeOf, isAnswered, isRefusal, noAnswer, notAsked } from './failure.ts'
 import { Fallback } from './fallback.ts'
 import { type GuardOptions, type GuardSettings, guardFields, guardSettings } from './guard-options.ts'
-import type { Decide, Place } from './guard-questions.ts'
+import type { Place } from './guard-questions.ts'
 import type { GuardedStore, GuardState } from './guard-state.ts'
 import { Membership } from './membership.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -103,17 +104,11 @@ class StoreGuard implements GuardedStore {
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
-    return this.#decideBy(checks, {
-      there: (until) => this.#store.decide(checks, mode, until),
-      here: () => this.#fallback.decide(checks, mode),
-    })
+    return this.#decideBy({ checks, mode, expiresInMs: undefined })
   }
 
   reserve(checks: readonly Reserve[], expiresInMs: number): Promise<RuleDecision[]> {
-    return this.#decideBy(checks, {
-      there: (until) => this.#store.reserve(checks, expiresInMs, until),
-      here: () => this.#fallback.reserve(checks, expiresInMs),
-    })
+    return this.#decideBy({ checks, mode: 'consume', expiresInMs })
   }
 
   settle(rule: Rule, key: Key, id: string, cost: number): Promise<Settlement> {
@@ -181,54 +176,73 @@ class StoreGuard implements GuardedStore {
     await this.#store.close()
   }
 
-  #decideBy(checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
+  #decideBy(asking: Asking): Promise<RuleDecision[]> {
     if (!this.#isUsed) this.#begin()
     const permit = this.#breaker.ask()
-    if (permit !== undefined) return this.#ask(permit, checks, decide)
+    if (permit !== undefined) return this.#ask(permit, asking)
     this.#lookAfter()
-    return this.#fallBack('breaker', checks, decide)
+    return this.#fallBack('breaker', asking)
   }
 
-  #ask(permit: Permit, checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
+  #ask(permit: Permit, asking: Asking): Promise<RuleDecision[]> {
     return new Promise((resolve, reject) => {
-      const fallBack = (cause: FallbackCause, error: unknown) => {
-        notify(this.#observer, 'storeError', { operation: 'decide', error })
-        resolve(this.#fallBack(cause, checks, decide))
-      }
+      const asked = new Asked(permit, asking, resolve, reject, this.#outcomes)
       this.#waiting++
-      const deadline = this.#decisions.start((lagMs) => {
-        this.#waiting--
-        // Where this process stood still for so long, it is not the store that was slow.
-        if (lagMs < this.#settings.deadlineMs || this.#breaker.state !== 'closed') this.#breaker.fail(permit)
-        fallBack('deadline', noAnswer(this.#settings.deadlineMs))
-      })
-      /** @returns whether somebody still waits for the answer */
-      const isInTime = () => {
-        if (!this.#decisions.settle(deadline)) return false
-        this.#waiting--
-        return true
-      }
-      const answered = (figures: RuleDecision[]) => {
-        if (!isInTime()) return this.#countLate(deadline.at)
-        this.#breaker.succeed(permit)
-        this.#isRefused = false
-        resolve(figures)
-      }
-      const failed = (error: unknown) => {
-        if (!isInTime()) return
-        if (isAnswered(error)) this.#breaker.succeed(permit)
-        else this.#breaker.fail(permit)
-        if (isRefusal(error)) this.#warnOfRefusal(error as Error)
-        const cause = causeOf(error)
-        if (cause === undefined) reject(error)
-        else fallBack(cause, error)
-      }
+      this.#decisions.begin(asked)
       try {
-        decide.there(deadline.at).then(answered, failed)
+        this.#askStore(asked)
       } catch (error) {
-        failed(error)
+        asked.reject(error)
       }
     })
+  }
+
+  #askStore(asked: Asked): void {
+    const { checks, mode, expiresInMs, at } = asked
+    if (expiresInMs === undefined && this.#store.decideFor !== undefined) {
+      this.#store.decideFor(checks, mode, at, asked)
+      return
+    }
+    void askOf(this.#store, asked, at).then(
+      (figures) => asked.resolve(figures),
+      (error: unknown) => asked.reject(error),
+    )
+  }
+
+  readonly #outcomes = {
+    answered: (asked: Asked, figures: RuleDecision[]) => {
+      if (!this.#isInTime(asked)) return this.#countLate(asked.at)
+      this.#breaker.succeed(asked.permit)
+      this.#isRefused = false
+      asked.give(figures)
+    },
+    failed: (asked: Asked, error: unknown) => {
+      if (!this.#isInTime(asked)) return
+      if (isAnswered(error)) this.#breaker.succeed(asked.permit)
+      else this.#breaker.fail(asked.permit)
+      if (isRefusal(error)) this.#warnOfRefusal(error as Error)
+      const cause = causeOf(error)
+      if (cause === undefined) asked.refuse(error)
+      else this.#giveFallback(asked, cause, error)
+    },
+    expired: (asked: Asked, lagMs: number) => {
+      this.#waiting--
+      // Where this process stood still for so long, it is not the store that was slow.
+      if (lagMs < this.#settings.deadlineMs || this.#breaker.state !== 'closed') this.#breaker.fail(asked.permit)
+      this.#giveFallback(asked, 'deadline', noAnswer(this.#settings.deadlineMs))
+    },
+  }
+
+  /** @returns whether somebody still waits for the answer */
+  #isInTime(asked: Asked): boolean {
+    if (!this.#decisions.settle(asked)) return false
+    this.#waiting--
+    return true
+  }
+
+  #giveFallback(asked: Asked, cause: FallbackCause, error: unknown): void {
+    notify(this.#observer, 'storeError', { operation: 'decide', error })
+    asked.give(this.#fallBack(cause, asked))
   }
 
   /** Nothing but a warning shows it: requests are decided all the same. Once, until the store decides again. */
@@ -246,8 +260,9 @@ class StoreGuard implements GuardedStore {
     this.#watch.start()
   }
 
-  async #fallBack(cause: FallbackCause, checks: readonly Check[], decide: Decide): Promise<RuleDecision[]> {
-    const figures = await decide.here()
+  async #fallBack(cause: FallbackCause, asking: Asking): Promise<RuleDecision[]> {
+    const { checks } = asking
+    const figures = await askOf(this.#fallback, asking)
     this.#fallbacks[cause]++
     for (const one of figures) this.#local.add(one)
     if (this.#observer.fallback !== undefined) {

@@ -26,6 +26,12 @@ export interface Reserve extends Check {
 /** `consume` charges what is admitted; `peek` answers the same and writes nothing. */
 export type Mode = 'consume' | 'peek'
 
+/** Whoever waits for the figures of a request. Is told once. */
+export interface Waiter {
+  resolve(figures: RuleDecision[]): void
+  reject(error: unknown): void
+}
+
 /**
  * Where counts live. A store promises one thing: the checks of one request are decided in one
  * atomic step, all-or-nothing. A check that would pass alone but whose request was refused by
@@ -47,6 +53,8 @@ export interface Store {
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
   decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]>
+  /** The same for one that is told the answer itself, and so needs no promise. Throws what is wrong before it is asked. */
+  decideFor?(checks: readonly Check[], mode: Mode, until: number, waiter: Waiter): void
   /**
    * The figures of a request that can be answered here and now, without asking; undefined where the store must be asked.
    * `decide` does not look here itself: whoever asks one asks the other first.

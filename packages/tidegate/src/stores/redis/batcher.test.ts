@@ -7,8 +7,7 @@ const request = (keys = 1): Pending => ({
   keys: Array(keys).fill('k'),
   mode: 'consume',
   until: Number.POSITIVE_INFINITY,
-  resolve: () => {},
-  reject: () => {},
+  waiter: { resolve: () => {}, reject: () => {} },
 })
 
 /** A batcher whose batches stay in flight until they are let go. */

@@ -1,4 +1,5 @@
 import type { Rule } from '../../rule.ts'
+import type { Check } from '../store.ts'
 import type { Pending } from './pending.ts'
 
 /**
@@ -6,18 +7,18 @@ import type { Pending } from './pending.ts'
  * result of deciding one after the other. A request joins an earlier one only if none between them touches its key.
  */
 export class Merging {
-  /** The latest request for each key that others can join. */
+  /** The latest request that others can join, by the name of its key. The same key has always the same name. */
   readonly #latest = new Map<string, Pending>()
 
   /** @returns whether it has joined an earlier request; else it goes by itself */
   join(pending: Pending): boolean {
     const { checks, keys, mode } = pending
     const [check] = checks
-    const [key] = keys as [string]
     if (check === undefined || checks.length > 1 || check.id !== undefined || !canMerge(check.rule)) {
-      for (const touched of keys) this.#latest.delete(touched)
+      for (const [i, touched] of checks.entries()) this.#latest.delete(nameOf(touched, keys[i] as string))
       return false
     }
+    const key = nameOf(check, keys[0] as string)
     const earlier = this.#latest.get(key)
     if (earlier === undefined || !isEqual(earlier, pending)) {
       if (mode === 'consume' || mode === 'peek') this.#latest.set(key, pending)
@@ -33,6 +34,11 @@ export class Merging {
   clear(): void {
     this.#latest.clear()
   }
+}
+
+/** What a key is known by here: as the caller has it, where that is one text, which need not be hashed anew. */
+function nameOf({ key }: Check, redisKey: string): string {
+  return typeof key === 'string' ? key : redisKey
 }
 
 function isEqual({ checks: [first], mode }: Pending, other: Pending): boolean {

@@ -1,5 +1,4 @@
-import type { RuleDecision } from '../../decision.ts'
-import type { Check, Mode } from '../store.ts'
+import type { Check, Mode, Waiter } from '../store.ts'
 
 /** A probe is answered as if a check of the same request, elsewhere, had refused it: it is not charged. */
 export type ScriptMode = Mode | 'probe' | 'peek-probe'
@@ -12,8 +11,8 @@ export interface Pending {
   readonly mode: ScriptMode
   /** When nobody waits for the answer any more, by the monotonic clock; infinite for never. */
   readonly until: number
-  readonly resolve: (figures: RuleDecision[]) => void
-  readonly reject: (error: unknown) => void
+  /** Is told the figures of its checks. */
+  readonly waiter: Waiter
   /** Equal requests behind it, which are decided with it (merging.ts). Default: none. */
   alike?: Pending[] | undefined
 }

@@ -1,4 +1,4 @@
-import { checkEach, encodeKey, type Key } from '../../key.ts'
+import { checkEach, encodeKey, isPlainKey, type Key } from '../../key.ts'
 import type { Rule } from '../../rule.ts'
 
 /** What the keys of a store begin with, and whether all of them are hashed. */
@@ -19,6 +19,7 @@ export const DEFAULT_NAMING: Naming = { prefix: 'tg', hashKeys: false }
 export function redisKey(rule: Rule, key: Key, naming: Naming = DEFAULT_NAMING): string {
   const { prefix, hashKeys } = naming
   const { slot, id } = rule
+  if (typeof key === 'string' && !hashKeys && isPlainKey(key)) return `${prefix}:{${key}}:${id}`
   checkEach(key)
   if (slot < 0 || typeof key === 'string') return `${prefix}:{${encodeKey(key, hashKeys)}}:${id}`
   const others = key.filter((_, i) => i !== slot)

@@ -6,7 +6,7 @@ import type { Key } from '../../key.ts'
 import type { Settlement } from '../../reservation.ts'
 import type { StoreHealth } from '../../resilience/store-health.ts'
 import type { Rule } from '../../rule.ts'
-import type { Check, Mode, Reserve, Store } from '../store.ts'
+import type { Check, Mode, Reserve, Store, Waiter } from '../store.ts'
 import { Batcher } from './batcher.ts'
 import { decideCompensated } from './compensated.ts'
 import type { Connection } from './connection.ts'
@@ -84,6 +84,15 @@ export class ScriptedStore implements Store {
   decide(checks: readonly Check[], mode: Mode, until = Number.POSITIVE_INFINITY): Promise<RuleDecision[]> {
     if (this.cluster && checks.length > 1) return this.#decideInCluster(checks, mode, until)
     return this.#decideTogether(checks, mode, until)
+  }
+
+  decideFor(checks: readonly Check[], mode: Mode, until: number, waiter: Waiter): void {
+    if (!this.cluster || checks.length === 1) this.#addToBatch(checks, mode, until, waiter)
+    else
+      this.#decideInCluster(checks, mode, until).then(
+        (figures) => waiter.resolve(figures),
+        (error: unknown) => waiter.reject(error),
+      )
   }
 
   reserve(checks: readonly Reserve[], expiresInMs: number, until = Number.POSITIVE_INFINITY): Promise<RuleDecision[]> {
@@ -204,11 +213,13 @@ export class ScriptedStore implements Store {
 
   /** Checks whose keys share a slot: in the next batch, as one step. */
   #decideTogether(checks: readonly Check[], mode: ScriptMode, until: number): Promise<RuleDecision[]> {
-    return new Promise((resolve, reject) => {
-      this.#ensureOpen()
-      const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
-      this.#batcher.add({ checks, keys, mode, until, resolve, reject, alike: undefined })
-    })
+    return new Promise((resolve, reject) => this.#addToBatch(checks, mode, until, { resolve, reject }))
+  }
+
+  #addToBatch(checks: readonly Check[], mode: ScriptMode, until: number, waiter: Waiter): void {
+    this.#ensureOpen()
+    const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
+    this.#batcher.add({ checks, keys, mode, until, waiter, alike: undefined })
   }
 
   /** The same in a script call of its own, after what was asked before it. */
@@ -217,7 +228,7 @@ export class ScriptedStore implements Store {
       this.#ensureOpen()
       const keys = checks.map(({ rule, key }) => redisKey(rule, key, this.#settings))
       this.#batcher.flush(keys[0])
-      void this.#send([{ checks, keys, mode, until, resolve, reject, alike: undefined }], way)
+      void this.#send([{ checks, keys, mode, until, waiter: { resolve, reject }, alike: undefined }], way)
     })
   }
 
@@ -251,7 +262,7 @@ export class ScriptedStore implements Store {
         return
       }
       const failure = unavailable(error)
-      for (const { reject } of everyRequest(batch)) reject(failure)
+      for (const { waiter } of everyRequest(batch)) waiter.reject(failure)
     }
   }
 

@@ -28,7 +28,7 @@ export function settleBatch(batch: readonly Pending[], reply: unknown): Settled 
 
 /** @returns the request, where the windows sent with it did not reach to the time */
 function settle(pending: Pending, answers: Answers): Pending | undefined {
-  const { checks, keys, resolve, reject } = pending
+  const { checks, keys, waiter } = pending
   const figures: RuleDecision[] = []
   let failure: TidegateError | undefined
   let isInRange = true
@@ -40,8 +40,8 @@ function settle(pending: Pending, answers: Answers): Pending | undefined {
     else if (failure === undefined || answer !== '') failure = stateFailure(answer, rule, keys[i] as string)
   }
   if (!isInRange) return pending
-  if (failure === undefined) resolve(figures)
-  else reject(failure)
+  if (failure === undefined) waiter.resolve(figures)
+  else waiter.reject(failure)
   return undefined
 }
 
@@ -57,10 +57,10 @@ function settleAlike(first: Pending, answers: Answers): Pending | undefined {
     const answer = answers.next(rule, cost)
     if (typeof answer === 'string') {
       if (answer.startsWith(OUT_OF_RANGE)) outOfRange.push(...group)
-      else for (const { reject } of group) reject(stateFailure(answer, rule, keys[0] as string))
+      else for (const { waiter } of group) waiter.reject(stateFailure(answer, rule, keys[0] as string))
     } else {
       const step = answer.allowed && mode === 'consume' ? cost : 0
-      for (const [i, { resolve }] of group.entries()) resolve([after(answer, rule, i * step)])
+      for (const [i, { waiter }] of group.entries()) waiter.resolve([after(answer, rule, i * step)])
     }
   }
   return mergeAll(outOfRange)

@@ -7,8 +7,7 @@ const request = (key: string): Pending => ({
   keys: [key],
   mode: 'consume',
   until: Number.POSITIVE_INFINITY,
-  resolve: () => {},
-  reject: () => {},
+  waiter: { resolve: () => {}, reject: () => {} },
 })
 
 /** A batcher whose batches stay in flight until they are let go. */

@@ -10,7 +10,7 @@ export function stillWaiting(requests: readonly Pending[], now: number): Pending
     const inTime: Pending[] = []
     for (const request of [pending, ...alike]) {
       if (request.until > now) inTime.push(request)
-      else request.reject(failure)
+      else request.waiter.reject(failure)
     }
     return mergeAll(inTime) ?? []
   })
