@@ -7,6 +7,7 @@ export type { DescriptorOf, DimensionsOf } from './dimensions.ts'
 export type { Duration } from './duration.ts'
 export { type ErrorCode, errorCodes, TidegateError } from './errors.ts'
 export type { FailurePolicy } from './failure-policy.ts'
+export type { FrontRuleOptions } from './front-rule.ts'
 export { type Explanation, explain } from './gate/explain.ts'
 export type { RuleChange, RuleChanges } from './gate/rule-changes.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
@@ -24,6 +25,7 @@ export type {
   FallbackEvent,
   LateReplyEvent,
   Observer,
+  RefusedHereEvent,
   StoreErrorEvent,
   WarningCode,
   WarningEvent,

@@ -11,6 +11,7 @@ import {
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import type { FailurePolicy } from './failure-policy.ts'
+import { type FrontRuleOptions, frontRuleFields } from './front-rule.ts'
 import { checkKey } from './key.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
@@ -26,7 +27,7 @@ import { versionOf } from './rule-version.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions extends LimitOptions, PenaltyOptions, WaitingOptions {
+export interface LimiterOptions extends LimitOptions, PenaltyOptions, FrontRuleOptions, WaitingOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
@@ -111,6 +112,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     'name',
     'store',
     'onStoreFailure',
+    ...frontRuleFields,
     'maxWaiting',
   ])
   if (fields['store'] !== undefined && fields['name'] === undefined) {

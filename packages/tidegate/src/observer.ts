@@ -16,6 +16,14 @@ export interface FallbackEvent {
   readonly rules: readonly { readonly rule: string; readonly policy: FailurePolicy; readonly allowed: boolean }[]
 }
 
+/** One request that was refused without asking the store. */
+export interface RefusedHereEvent {
+  /** `denied-cache`: the store had just refused the same. `coarse`: too many were on their way to it. */
+  readonly source: 'denied-cache' | 'coarse'
+  /** The names of the rules that refused it. */
+  readonly rules: readonly string[]
+}
+
 /** An answer of the store that came after its request had been decided without it. */
 export interface LateReplyEvent {
   /** How long after the deadline it came, ms. */
@@ -68,6 +76,7 @@ export interface WarningEvent {
 export interface Observer {
   fallback?(event: FallbackEvent): void
   lateReply?(event: LateReplyEvent): void
+  refusedHere?(event: RefusedHereEvent): void
   breakerChange?(event: BreakerEvent): void
   storeError?(event: StoreErrorEvent): void
   configRefusal?(event: ConfigRefusalEvent): void
@@ -77,6 +86,7 @@ export interface Observer {
 const METHODS: readonly (keyof Observer)[] = [
   'fallback',
   'lateReply',
+  'refusedHere',
   'breakerChange',
   'storeError',
   'configRefusal',

@@ -1,5 +1,6 @@
 import { invalid, TidegateError } from './errors.ts'
 import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
+import { compileFront, type FrontRuleOptions, frontRuleFields } from './front-rule.ts'
 import { checkKey } from './key.ts'
 import { type AlgorithmName, type CompiledLimit, type LimitOptions, limitFields } from './limit.ts'
 import type { WrittenLimit } from './limit-change.ts'
@@ -13,7 +14,7 @@ import { compileRuleLimit } from './rule-limit.ts'
 import { shortHash } from './sha256.ts'
 
 /** One limit of a gate. */
-export interface RuleOptions extends Omit<LimitOptions, 'limit'>, PenaltyOptions {
+export interface RuleOptions extends Omit<LimitOptions, 'limit'>, PenaltyOptions, FrontRuleOptions {
   /** Unique among the rules of a gate; letters, digits, `_`, `-` and `.`, at most 64. */
   name: string
   /** The rule applies to requests whose dimensions meet all of these. Default: to every request. */
@@ -74,6 +75,10 @@ export interface Rule extends Quota {
   readonly written: WrittenLimit | undefined
   /** What decides while the store does not answer. No part of the version: what is counted is the same. */
   readonly onStoreFailure: FailurePolicy
+  /** Whether what has just been refused may be refused again in this process. No part of the version, nor is `coarse`. */
+  readonly deniedCache: boolean
+  /** Whether this process sheds what could not be admitted beside all that is on its way to the store. */
+  readonly coarse: boolean
   /**
    * `name.fingerprint`: what its stored state is filed under. The fingerprint covers the format of
    * the state, the algorithm, the window and the key's dimensions, so that a change of any of them
@@ -89,7 +94,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAME_EXPECTED = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
 const RULE_FIELDS = [
   ...['name', 'match', 'key', ...limitFields, 'overrides', 'skip', 'unlimited', 'shadow', 'required', 'cost'],
-  ...['penalty', 'onStoreFailure', 'description'],
+  ...['penalty', 'onStoreFailure', ...frontRuleFields, 'description'],
 ]
 
 /** A name that can stand in keys, headers and metrics. */
@@ -109,6 +114,7 @@ export function compileRule(options: unknown, field: string, policy: FailurePoli
   const description = compileDescription(fields['description'], `${field}.description`)
   const counting = compileCounting(fields, `${field}.`, name, key)
   const { written, limitSource } = counting
+  const shadow = checkFlag(fields['shadow'], `${field}.shadow`)
   const overridden = written && { ...written, isFromRequest: limitSource !== undefined }
   return {
     ...counting,
@@ -116,7 +122,8 @@ export function compileRule(options: unknown, field: string, policy: FailurePoli
     description,
     overrides: compileOverrides(fields['overrides'], `${field}.overrides`, overridden),
     skip: compileMatches(fields['skip'], `${field}.skip`),
-    shadow: checkFlag(fields['shadow'], `${field}.shadow`),
+    shadow,
+    ...compileFront(fields, `${field}.`, { ...counting, isShadow: shadow }),
     required: checkFlag(fields['required'], `${field}.required`),
     cost: fields['cost'] === undefined ? undefined : checkKey(fields['cost'], `${field}.cost`),
     onStoreFailure: checkPolicy(fields['onStoreFailure'], `${field}.onStoreFailure`, policy),
@@ -129,7 +136,9 @@ export function compileLimiterRule(options: Record<string, unknown>, name: strin
   // A limiter has no descriptor that a limit could come from.
   if (typeof limit !== 'number') throw invalid('ERR_INVALID_OPTION', 'limit', LIMIT_EXPECTED, limit)
   const onStoreFailure = checkPolicy(options['onStoreFailure'], 'onStoreFailure')
-  return { ...compileCounting(options, '', name, ['key']), match: [], description: undefined, ...PLAIN, onStoreFailure }
+  const counting = compileCounting(options, '', name, ['key'])
+  const front = compileFront(options, '', { ...counting, isShadow: false })
+  return { ...counting, match: [], description: undefined, ...PLAIN, ...front, onStoreFailure }
 }
 
 const PLAIN = { overrides: [], skip: [], shadow: false, required: false, cost: undefined }

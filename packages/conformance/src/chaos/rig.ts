@@ -85,6 +85,7 @@ function listening(): { told: Told; observer: Observer } {
   const told: Told = {
     fallback: [],
     lateReply: [],
+    refusedHere: [],
     breakerChange: [],
     storeError: [],
     configRefusal: [],

@@ -50,6 +50,8 @@ const ruleShape = {
     forgetAfter: duration.optional(),
   }).optional(),
   onStoreFailure: text.optional(),
+  deniedCache: flag.optional(),
+  coarse: flag.optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { memoryStore, type Observer, type Store } from 'tidegate'
 import { type GuardOptions, redisStore } from 'tidegate/redis'
-import { guard } from 'tidegate/store'
+import { type FrontOptions, frontStore, guard } from 'tidegate/store'
 import { withoutPassword } from '../settings/redis-url.ts'
 import { fallbackLog } from './fallback-log.ts'
 import { type OutageLog, outageLog } from './outage-log.ts'
@@ -56,7 +56,7 @@ export async function openStore(
   const fallbacks = fallbackLog(logger)
   const watched = watcher.observed(watchedStore(redisStore(client, { guarded: false }), logger))
   const observer = toldTogether(fallbacks.observer, watcher.observer)
-  const store = options === null ? watched : guard(watched, { ...options, observer })
+  const store = options === null ? watched : frontStore(guard(watched, { ...options, observer }), frontOf(options))
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)
   return {
@@ -67,6 +67,10 @@ export async function openStore(
       client.disconnect()
     },
   }
+}
+
+function frontOf({ deadlineMs }: StoreOptions): FrontOptions {
+  return deadlineMs === undefined ? {} : { leadMs: deadlineMs }
 }
 
 /**

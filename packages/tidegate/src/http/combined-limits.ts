@@ -1,4 +1,5 @@
 import { TidegateError } from '../errors.ts'
+import { frontRuleFields } from '../front-rule.ts'
 import { limitFields } from '../limit.ts'
 import { checkFields } from '../options.ts'
 import type { RuleOptions } from '../rule.ts'
@@ -78,6 +79,7 @@ export function routeRules(own: RouteLimits, name: string, key: readonly string[
     'name',
     'penalty',
     'onStoreFailure',
+    ...frontRuleFields,
     'limits',
   ]) as RouteLimits
   if (fields.limits !== undefined) return fields.limits.map((rule) => ({ ...rule, key: rule.key ?? [...key] }))

@@ -1,6 +1,7 @@
 import type { Decision } from '../decision.ts'
 import type { Descriptor } from '../descriptor.ts'
 import { invalid, TidegateError } from '../errors.ts'
+import { frontRuleFields } from '../front-rule.ts'
 import { createGate, type Gate } from '../gate.ts'
 import { limitFields } from '../limit.ts'
 import { createLimiter, type Limiter, type LimiterOptions } from '../limiter.ts'
@@ -122,7 +123,7 @@ function checkOneForm(options: LimitsOptions): LimitsOptions {
   return options
 }
 
-const OF_ONE_LIMIT = [...limitFields, 'penalty', 'onStoreFailure']
+const OF_ONE_LIMIT: readonly string[] = [...limitFields, 'penalty', 'onStoreFailure', ...frontRuleFields]
 
 /** The fields of the one limit that stand among the options. */
 function ownLimit(options: LimitsOptions): Record<string, unknown> {

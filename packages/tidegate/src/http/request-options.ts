@@ -2,6 +2,7 @@ import type { Decision } from '../decision.ts'
 import type { Descriptor } from '../descriptor.ts'
 import type { Duration } from '../duration.ts'
 import type { FailurePolicy } from '../failure-policy.ts'
+import type { FrontRuleOptions } from '../front-rule.ts'
 import type { Gate } from '../gate.ts'
 import type { LimitOptions } from '../limit.ts'
 import type { PenaltyOptions } from '../penalty.ts'
@@ -14,7 +15,7 @@ import type { TrustProxy } from './trust.ts'
 import type { Warn } from './warnings.ts'
 
 /** What is limited: one limit by its own fields, several in `limits`, or a `gate` that there is. */
-export interface LimitsOptions extends Partial<LimitOptions>, PenaltyOptions {
+export interface LimitsOptions extends Partial<LimitOptions>, PenaltyOptions, FrontRuleOptions {
   /** The name of the one limit: in keys and headers. Required where `store` is given. Default: `http`. */
   name?: string
   /**
@@ -74,7 +75,16 @@ export interface RequestLimitOptions<Request, Response> extends LimitsOptions {
 }
 
 /** The fields that say what is limited. */
-export const limitsFields = ['name', 'limits', 'gate', 'store', 'penalty', 'onStoreFailure'] as const
+export const limitsFields = [
+  'name',
+  'limits',
+  'gate',
+  'store',
+  'penalty',
+  'onStoreFailure',
+  'deniedCache',
+  'coarse',
+] as const
 
 /** The other fields of `RequestLimitOptions`. */
 export const requestFields = [

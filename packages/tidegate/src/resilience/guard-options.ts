@@ -44,6 +44,8 @@ export const guardFields: readonly (keyof GuardOptions)[] = [
   'observer',
 ]
 
+export const DEFAULT_DEADLINE_MS = 20
+
 export interface GuardSettings {
   readonly deadlineMs: number
   readonly breaker: BreakerSettings
@@ -54,7 +56,7 @@ export interface GuardSettings {
 
 /** @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION` */
 export function guardSettings(options: Record<string, unknown>): GuardSettings {
-  const { deadlineMs = 20, breaker = {}, instances, maxLocalKeys = 100_000, observer } = options
+  const { deadlineMs = DEFAULT_DEADLINE_MS, breaker = {}, instances, maxLocalKeys = 100_000, observer } = options
   return {
     deadlineMs: checkInteger(deadlineMs, 'deadlineMs', 1, 60_000),
     breaker: breakerSettings(breaker),

@@ -2,10 +2,12 @@ import { type Clock, checkClock } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
 import { checkObserver } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
-import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
+import { DEFAULT_DEADLINE_MS, type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
 import type { GuardedStore } from '../../resilience/guard-state.ts'
 import { guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
 import { warningsTo } from '../../resilience/watch.ts'
+import type { FrontOptions } from '../front/front-options.ts'
+import { frontStore } from '../front/front-store.ts'
 import type { Store } from '../store.ts'
 import { connect, type RedisClient } from './clients/connect.ts'
 import { boundInFlight } from './in-flight.ts'
@@ -19,6 +21,13 @@ export interface RedisStoreOptions extends GuardOptions {
    * Default: true.
    */
   guarded?: boolean
+  /**
+   * Whether a request that Redis has just refused is refused in this process, for a second at most; a rule can say otherwise.
+   * Default: true; of a store that is not guarded false, and where it is not asked for such a store sheds nothing either.
+   */
+  deniedCache?: boolean
+  /** Of how many keys such refusals are remembered, and the buckets of `coarse` rules kept; 2 to 8,000,000. Default: 10,000. */
+  maxDeniedKeys?: number
   /** The beginning of every Redis key; letters, digits, `_`, `-`, `.` and `:`, at most 32. Default: `tg`. */
   prefix?: string
   /** Milliseconds since the epoch, for tests. Default: the Redis server's own time. */
@@ -46,8 +55,8 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
 export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store
 export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded', ...guardFields]
-  const fields = checkFields(options, 'options', known)
+  const own = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded']
+  const fields = checkFields(options, 'options', [...own, 'deniedCache', 'maxDeniedKeys', ...guardFields])
   const {
     prefix = DEFAULT_NAMING.prefix,
     clock,
@@ -73,5 +82,16 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     operationMs: guarded ? OPERATION_MS : Number.POSITIVE_INFINITY,
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
-  return guarded ? guard(store, guardOptions) : store
+  if (!guarded && fields['deniedCache'] !== true) return store
+  const { deniedCache, maxDeniedKeys } = options
+  const front: FrontOptions = {
+    ...{ observer, leadMs: guarded ? (options.deadlineMs ?? DEFAULT_DEADLINE_MS) : UNGUARDED_MS },
+    ...(clock !== undefined && { clock: options.clock }),
+    ...(deniedCache !== undefined && { deniedCache }),
+    ...(maxDeniedKeys !== undefined && { maxDeniedKeys }),
+  }
+  return frontStore(guarded ? guard(store, guardOptions) : store, front)
 }
+
+/** After so many ms nearly every request of a store that is not guarded has been decided. */
+const UNGUARDED_MS = 1_000
