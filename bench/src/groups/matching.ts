@@ -1,8 +1,9 @@
 import { type Condition, createGate } from 'tidegate'
-import type { Outcome } from './findings.ts'
-import type { Plan } from './plan.ts'
-import { read } from './reading.ts'
-import { interleave, ratio, type Series, spread } from './rounds.ts'
+import type { Plan } from '../plan.ts'
+import { read } from '../reading.ts'
+import { tableOf } from '../report/figures.ts'
+import type { Outcome } from '../report/outcome.ts'
+import { interleave, ratio, type Series, spread } from '../rounds.ts'
 
 const FEW = 10
 const MANY = 1000
@@ -44,15 +45,18 @@ export async function measureMatching(plan: Plan): Promise<Outcome> {
   const of = (by: string, rules: number) => series.find(({ name }) => name === `${by}, ${rules} rules`) as Series
   return {
     findings: [{ target: 'matching', measured: ratio(of('value', MANY), of('value', FEW)) }],
-    references: [
-      ...series.map(({ name, values }) => {
-        return { what: `Gate, a request matched by ${name}`, measured: spread(values), unit: 'us' } as const
-      }),
-      ...WAYS.map(({ by }) => {
-        const measured = ratio(of(by, MANY), of(by, FEW))
-        return { what: `the same: ${MANY} rules by ${by}, vs ${FEW}`, measured, unit: 'x' } as const
-      }),
+    tables: [
+      tableOf('Gate, the time to match a request', [
+        ...series.map(({ name, values }) => {
+          return { what: `by ${name}`, measured: spread(values), unit: 'us' } as const
+        }),
+        ...WAYS.map(({ by }) => {
+          const measured = ratio(of(by, MANY), of(by, FEW))
+          return { what: `${MANY} rules by ${by}, vs ${FEW}`, measured, unit: 'x' } as const
+        }),
+      ]),
     ],
+    charts: {},
   }
 }
 
