@@ -12,6 +12,7 @@ import { measureLimits } from './groups/limits.ts'
 import { measureMatching } from './groups/matching.ts'
 import { measureMemory } from './groups/memory.ts'
 import { measureMiddleware } from './groups/middleware.ts'
+import { measureService } from './groups/service.ts'
 import { measureHotKey, measureManyKeys } from './groups/throughput.ts'
 import { measureUsers } from './groups/users.ts'
 import { type Group, type Options, type Plan, readOptions } from './plan.ts'
@@ -43,6 +44,7 @@ const MEASURES: Record<Group, (server: RedisServer, plan: Plan) => Promise<Outco
   memory: (_, plan) => measureMemory(plan),
   matching: (_, plan) => measureMatching(plan),
   middleware: measureMiddleware,
+  service: measureService,
 }
 
 const options = readOptions(process.argv.slice(2))

@@ -22,6 +22,7 @@ export const GROUPS = [
   'memory',
   'matching',
   'middleware',
+  'service',
 ] as const
 export type Group = (typeof GROUPS)[number]
 

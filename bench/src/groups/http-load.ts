@@ -1,33 +1,55 @@
 import { connect, type Socket } from 'node:net'
 
-const REQUEST = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+const GET = Buffer.from('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+
+/** A request with a body of JSON. */
+export function post(path: string, body: unknown): Buffer {
+  const text = JSON.stringify(body)
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}`
+  return Buffer.from(`${head}\r\n\r\n${text}`)
+}
 
 /**
- * Asks a server so often over connections that are kept, each with one request on its way at a time. The answers of the
- * servers that are compared come in one piece each, so that none has to be parsed.
- * @throws Error where an answer is not 200
+ * Asks a server so often over connections that are kept, each with one request on its way at a time, going round
+ * `messages`.
+ * @throws Error where an answer is not 200, or does not say how long it is
  */
-export async function ask(port: number, requests: number, connections: number): Promise<void> {
-  let left = requests
+export async function ask(
+  port: number,
+  requests: number,
+  connections: number,
+  messages: readonly Buffer[] = [GET],
+): Promise<void> {
+  let asked = 0
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
-  await Promise.all(
-    sockets.map(
-      (socket) =>
-        new Promise<void>((resolve, reject) => {
-          const next = () => {
-            if (left-- > 0) socket.write(REQUEST)
-            else resolve()
-          }
-          socket.on('data', (answer) => {
-            if (answer.toString('latin1', 0, 12) === 'HTTP/1.1 200') next()
-            else reject(new Error(`answered ${answer.toString('latin1')}`))
-          })
-          socket.once('error', reject)
-          next()
-        }),
-    ),
-  )
+  const askOn = (socket: Socket) =>
+    new Promise<void>((resolve, reject) => {
+      /** Bytes of the answer that are still to come. */
+      let left = 0
+      const next = () => {
+        if (asked >= requests) resolve()
+        else socket.write(messages[asked++ % messages.length] as Buffer)
+      }
+      socket.on('data', (bytes) => {
+        const length = left > 0 ? left : lengthOf(bytes)
+        if (length === undefined) return reject(new Error(`answered ${bytes.toString('latin1')}`))
+        left = length - bytes.length
+        if (left === 0) next()
+      })
+      socket.once('error', reject)
+      next()
+    })
+  await Promise.all(sockets.map(askOn))
   for (const socket of sockets) socket.destroy()
+}
+
+/** Of an answer 200 with all of its head, in bytes; undefined where it is another. */
+function lengthOf(answer: Buffer): number | undefined {
+  const end = answer.indexOf('\r\n\r\n')
+  const head = answer.toString('latin1', 0, end)
+  const [, length] = /^content-length: *(\d+)/im.exec(head) ?? []
+  if (end < 0 || length === undefined || !head.startsWith('HTTP/1.1 200')) return undefined
+  return end + 4 + Number(length)
 }
 
 function open(port: number): Promise<Socket> {

@@ -50,9 +50,7 @@ describe('the benchmark report', () => {
     const measured = { median: 3, least: 2.1, most: 3.456 }
     const rows = renderTargets({ ...nothing, findings: [{ target: 'redisFew', measured, against: 'a peer' }] })
     const [, , row] = rows.split('\n')
-    expect(row).toBe(
-      `| ${targets.redisFew.what} | 1.7x | 2.5x | 3x (a peer) | 2.1x to 3.46x | 120 % | aim met |`,
-    )
+    expect(row).toBe(`| ${targets.redisFew.what} | 1.7x | 2.5x | 3x (a peer) | 2.1x to 3.46x | 120 % | aim met |`)
   })
 
   it('orders rows by the targets, and says what was not measured', () => {
@@ -95,8 +93,11 @@ describe('the benchmark report', () => {
     const missed = (target: TargetName) => ({ target, measured: exactly(100) })
     expect(renderReport(template, circumstances, nothing)).toBe('None is in this run.\n')
     expect(renderReport(template, circumstances, { ...nothing, findings: [missed('footprint')] })).toBe('note\n')
-    const text = renderReport(template, circumstances, { ...nothing, findings: [missed('expiry'), missed('matching')] })
-    expect(text).toMatch(/^\*\*Redis time of the call.*\n\n\*\*Gate, 1,000 rules/)
+    const text = renderReport(template, circumstances, {
+      ...nothing,
+      findings: [missed('serverTime'), missed('matching')],
+    })
+    expect(text).toMatch(/^\*\*Redis time of an exact.*\n\n\*\*Gate, 1,000 rules/)
   })
 
   it('has prose for every must that a run can miss', () => {
