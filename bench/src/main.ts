@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { exitOnSignals } from './children.ts'
 import { measureArrivals } from './groups/arrivals.ts'
 import { measureBatches } from './groups/batches.ts'
 import { measureCluster } from './groups/cluster.ts'
@@ -49,6 +50,7 @@ const MEASURES: Record<Group, (server: RedisServer, plan: Plan) => Promise<Outco
 
 const options = readOptions(process.argv.slice(2))
 exposeCollector()
+exitOnSignals()
 const start = performance.now()
 const server = await startRedis()
 try {

@@ -2,8 +2,8 @@
 export interface Plan {
   /** Rounds that count; one more warms up and is dropped. */
   readonly rounds: number
-  /** Multiplies every number of decisions. */
-  readonly scale: number
+  /** How long each engine works in each round, seconds: the same for all, whatever else the machine does. */
+  readonly seconds: number
 }
 
 /** What can be measured by itself, in the order of a full run. */
@@ -33,8 +33,8 @@ export interface Options {
   readonly full: boolean
 }
 
-const FULL: Plan = { rounds: 5, scale: 1 }
-const QUICK: Plan = { rounds: 1, scale: 0.05 }
+const FULL: Plan = { rounds: 5, seconds: 0.5 }
+const QUICK: Plan = { rounds: 1, seconds: 0.05 }
 const USAGE = `expected --only GROUP[,GROUP], --rounds N, --quick; the groups are ${GROUPS.join(', ')}`
 
 /** @throws Error that names an argument or a value it does not know */
@@ -48,8 +48,8 @@ export function readOptions(args: readonly string[]): Options {
     else if (args[i] === '--rounds') rounds = readRounds(args[++i])
     else throw new Error(`${args[i]}: unknown argument; ${USAGE}`)
   }
-  const { scale, rounds: usual } = quick ? QUICK : FULL
-  return { plan: { scale, rounds: rounds ?? usual }, groups, full: !quick && groups === GROUPS }
+  const { seconds, rounds: usual } = quick ? QUICK : FULL
+  return { plan: { seconds, rounds: rounds ?? usual }, groups, full: !quick && groups === GROUPS }
 }
 
 function readGroups(value = ''): Group[] {

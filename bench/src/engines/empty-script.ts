@@ -5,7 +5,6 @@ import type { Engine } from './engine.ts'
 export const emptyScript: Engine = {
   name: 'empty EVALSHA',
   counts: 'nothing',
-  speed: 150,
   open: async (client) => {
     const sha1 = String(await client.script('LOAD', 'return 1'))
     return async (key) => {

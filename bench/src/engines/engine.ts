@@ -13,7 +13,7 @@ export interface Engine {
   readonly name: string
   /** What it counts by, in the words of docs/algorithms. */
   readonly counts: 'exact' | 'approximate' | 'fixed window' | 'nothing'
-  /** About how many thousand decisions it makes in a second: each measures for about as long. */
-  readonly speed: number
+  /** Whether most decisions are made in this process, so that nothing but the one who asks lets sockets be read. */
+  readonly isLocal?: boolean
   readonly open: (client: Redis, quota: Quota) => Ask | Promise<Ask>
 }

@@ -10,7 +10,6 @@ import type { Engine } from './engine.ts'
 const flexible: Engine = {
   name: 'rate-limiter-flexible',
   counts: 'fixed window',
-  speed: 100,
   open: (client, { limit, seconds }) => {
     const limiter = new RateLimiterRedis({ storeClient: client, points: limit, duration: seconds })
     return async (key) => {
@@ -32,7 +31,6 @@ const flexible: Engine = {
 const rateLimitRedis: Engine = {
   name: 'rate-limit-redis',
   counts: 'fixed window',
-  speed: 120,
   open: async (client, { limit, seconds }) => {
     const store = new RedisStore({ sendCommand: (...words: string[]) => send(client, words) })
     await store.init({ windowMs: seconds * 1000 } as Parameters<typeof store.init>[0])
@@ -49,7 +47,6 @@ const rateLimitRedis: Engine = {
 const fastifyPlugin: Engine = {
   name: '@fastify/rate-limit',
   counts: 'fixed window',
-  speed: 120,
   open: async (client, { limit, seconds }) => {
     const app = fastify()
     await app.register(fastifyRateLimit, {

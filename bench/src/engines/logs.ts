@@ -8,7 +8,6 @@ import { ZSET_SCRIPT } from './zset-script.ts'
 const rolling: Engine = {
   name: 'rolling-rate-limiter',
   counts: 'exact',
-  speed: 20,
   open: (client, { limit, seconds }) => {
     const limiter = new RedisRateLimiter({
       client,
@@ -28,7 +27,6 @@ const rolling: Engine = {
 const asyncRatelimiter: Engine = {
   name: 'async-ratelimiter',
   counts: 'exact',
-  speed: 85,
   open: (client, { limit, seconds }) => {
     const limiter = new AsyncRateLimiter({ db: client, max: limit, duration: seconds * 1000 })
     return async (key) => {
@@ -44,7 +42,6 @@ const asyncRatelimiter: Engine = {
 const zsetScript: Engine = {
   name: 'ZSET script',
   counts: 'exact',
-  speed: 120,
   open: async (client, { limit, seconds }) => {
     const sha1 = String(await client.script('LOAD', ZSET_SCRIPT))
     let requests = 0

@@ -11,7 +11,6 @@ const PATIENT = { deadlineMs: 60_000 }
 export const exact: Engine = {
   name: 'tidegate',
   counts: 'exact',
-  speed: 300,
   open: (client, quota) => tidegate(withoutCache(client), quota),
 }
 
@@ -19,21 +18,20 @@ export const exact: Engine = {
 export const cached: Engine = {
   name: 'tidegate, denied-cache on',
   counts: 'exact',
-  speed: 300,
+  isLocal: true,
   open: (client, quota) => tidegate(redisStore(client, PATIENT), quota),
 }
 
 export const fixedWindow: Engine = {
   name: 'tidegate, fixed window',
   counts: 'fixed window',
-  speed: 400,
   open: (client, quota) => tidegate(withoutCache(client), quota, { algorithm: 'fixed-window' }),
 }
 
 export const leased: Engine = {
   name: 'tidegate, leased',
   counts: 'exact',
-  speed: 3000,
+  isLocal: true,
   open: (client, quota) => tidegate(redisStore(client, PATIENT), quota, { mode: 'leased' }),
 }
 
@@ -41,7 +39,6 @@ export function inBatches(size: number): Engine {
   return {
     name: `tidegate, batches of ${size}`,
     counts: 'exact',
-    speed: 300,
     open: (client, quota) => tidegate(withoutCache(client, { maxBatch: size }), quota),
   }
 }

@@ -25,7 +25,6 @@ function engine(
   return {
     name,
     counts,
-    speed: 80,
     open: (client, { limit, seconds }) => {
       const options = { ephemeralCache: false, enableTelemetry: false } as const
       const limiter = new Ratelimit({

@@ -12,7 +12,6 @@ import { requestsOf, users } from '../requests.ts'
 import { best, interleave, ratio, type Series, spread } from '../rounds.ts'
 
 const PER_SECOND = 5000
-const SECONDS = 2
 const QUOTA = { limit: 1000, seconds: 60 }
 const { flexible, rateLimitRedis, fastifyPlugin } = fixedWindows
 const PEERS = [flexible, rateLimitRedis, fastifyPlugin, upstash.sliding, logs.asyncRatelimiter]
@@ -22,9 +21,9 @@ const PEERS = [flexible, rateLimitRedis, fastifyPlugin, upstash.sliding, logs.as
  * because others kept the process busy, has waited all the same: its time counts from when it was due.
  */
 export async function measureArrivals(server: RedisServer, plan: Plan): Promise<Outcome> {
-  const running = await run([exact, ...PEERS, logs.zsetScript, emptyScript], server, QUOTA, plan)
+  const running = await run([exact, ...PEERS, logs.zsetScript, emptyScript], server, QUOTA)
   const requests = requestsOf(users(10_000), 2 ** 16)
-  const count = Math.max(1000, Math.round(PER_SECOND * SECONDS * plan.scale))
+  const count = Math.round(PER_SECOND * 3 * plan.seconds)
   const tails: number[][] = running.map(() => [])
   const contestants = running.map((engine, i) => ({
     name: engine.name,

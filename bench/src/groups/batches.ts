@@ -22,11 +22,11 @@ export async function measureBatches(server: RedisServer, plan: Plan): Promise<O
   const references: Reference[] = []
   const findings: Outcome['findings'][number][] = []
   for (const quota of [ADMITTED, REFUSED]) {
-    const running = await run([...SIZES.map(inBatches), logs.zsetScript], server, quota as typeof ADMITTED, plan)
+    const running = await run([...SIZES.map(inBatches), logs.zsetScript], server, quota as typeof ADMITTED)
     const sizes = [...SIZES, 1]
     const contestants = running.map((engine, i) => ({
       name: engine.name,
-      measure: () => timeOfDecision(engine, sizes[i] as number, Math.round(40_000 * plan.scale)),
+      measure: () => timeOfDecision(engine, sizes[i] as number, plan.seconds),
     }))
     // Ten admissions each, so that the second quota refuses and none begins with untouched keys.
     for (const { ask } of running) for (let i = 0; i < 10; i++) await Promise.all(KEYS.map(ask))
@@ -47,12 +47,13 @@ export async function measureBatches(server: RedisServer, plan: Plan): Promise<O
   }
 }
 
-/** Microseconds of the server for one of so many decisions. */
-async function timeOfDecision({ client, ask }: Running, size: number, decisions: number): Promise<number> {
+/** Microseconds of the server for one decision, of those of so many seconds. */
+async function timeOfDecision({ client, ask }: Running, size: number, seconds: number): Promise<number> {
   await resetServerTime(client)
   let asked = 0
-  for (let first = 0; asked < decisions; first += size) {
-    await Promise.all(batch(ask, first, size))
+  const until = performance.now() + seconds * 1000
+  while (performance.now() < until) {
+    await Promise.all(batch(ask, asked, size))
     asked += size
   }
   return (await readServerTime(client)).microseconds / asked

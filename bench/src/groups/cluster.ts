@@ -1,67 +1,66 @@
 import { startRedisCluster } from '@tidegate/conformance/services'
 import { Cluster, type Redis } from 'ioredis'
-import { readServerTime, resetServerTime } from '../command-stats.ts'
-import { decideMany, end, run } from '../engines/running.ts'
+import { endsWithUs } from '../children.ts'
+import { decideMany, end, ofRounds, type Running, run } from '../engines/running.ts'
 import { exact } from '../engines/tidegate.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisServer } from '../redis-server.ts'
-import { figure, range } from '../report/figures.ts'
+import { figure, range, scaled } from '../report/figures.ts'
 import type { Outcome } from '../report/outcome.ts'
 import { requestsOf, users } from '../requests.ts'
 import { exactly, interleave, ratio, type Series, spread } from '../rounds.ts'
 
 const QUOTA = { limit: 1000, seconds: 60 }
 const IN_FLIGHT = 512
-const DECISIONS = 50_000
+/** Of which shares are counted: so many that chance moves them by one percent or two. */
+const REQUESTS = 2 ** 17
 
 /** A cluster of three masters beside one node: how decisions spread over the nodes, and what one costs the servers. */
 export async function measureCluster(server: RedisServer, plan: Plan): Promise<Outcome> {
   const names = users(10_000)
-  const requests = requestsOf(names, 2 ** 17)
+  const requests = requestsOf(names, REQUESTS)
   const cluster = await startRedisCluster()
+  for (const { service } of cluster.nodes) endsWithUs(service.process)
   const nodes = cluster.nodes.map(({ admin }) => admin)
   const client = new Cluster(
     cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
     { retryDelayOnFailover: 0, redisOptions: { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 } },
   )
   try {
-    const [single] = await run([exact], server, QUOTA, plan)
-    if (single === undefined) throw new Error('expected one engine to run')
-    const decisions = Math.max(1000, Math.round(DECISIONS * plan.scale))
+    const [one] = (await run([exact], server, QUOTA)) as [Running]
     const ask = await exact.open(client as unknown as Redis, QUOTA)
-    const rates: { one: number[]; three: number[] } = { one: [], three: [] }
-    const measure = async (on: readonly Redis[], decide: () => Promise<number>, into: number[]) => {
-      await resetServerTime(...on)
-      into.push(await decide())
-      return (await readServerTime(...on)).microseconds / decisions
+    const three: Running = {
+      ...one,
+      name: 'cluster of 3 masters',
+      ask,
+      servers: nodes,
+      serverTimes: [],
+      clientTimes: [],
     }
-    const inCluster = () => decideAll(ask, requests, decisions)
-    const onOne = () => decideMany({ ...single, decisions }, requests, IN_FLIGHT)
-    const results = await interleave(
-      [
-        { name: 'one node', measure: () => measure([single.client], onOne, rates.one) },
-        { name: 'cluster of 3 masters', measure: () => measure(nodes, inCluster, rates.three) },
-      ],
-      plan.rounds,
-    )
-    const shares = await sharesOf(nodes, requests.slice(0, decisions))
-    await end([single])
-    const [one, three] = results as [Series, Series]
+    const contestants = [{ ...one, name: 'one node' }, three].map((engine) => {
+      return { name: engine.name, measure: () => decideMany(engine, requests, IN_FLIGHT, plan.seconds) }
+    })
+    const results = await interleave(contestants, plan.rounds)
+    // Each user once, so that all have a key.
+    for (let i = 0; i < names.length; i += IN_FLIGHT) await Promise.all(names.slice(i, i + IN_FLIGHT).map(ask))
+    const shares = await sharesOf(nodes, requests)
+    await end([one])
+    const times = [one, three].map(({ name, serverTimes }): Series => ({ name, values: serverTimes.slice(1) }))
     const offBy = Math.max(...shares.map((share) => Math.abs(share * shares.length - 1)))
-    const row = ({ name, values }: Series, rate: readonly number[]) => {
-      const [time, perSecond] = [spread(values), spread(rate.slice(1).map((value) => value / 1000))]
-      return [name, figure(time.median), range(time), figure(perSecond.median), range(perSecond)]
-    }
+    const rows = results.map(({ name, values }, i) => {
+      const [time, rate] = [ofRounds((i === 0 ? one : three).serverTimes), scaled(spread(values), 1 / 1000)]
+      return [name, figure(time.median), range(time), figure(rate.median), range(rate)]
+    })
     return {
       findings: [
         { target: 'clusterBalance', measured: exactly(100 * offBy) },
-        { target: 'clusterTime', measured: ratio(three, one) },
+        { target: 'clusterTime', measured: ratio(times[1] as Series, times[0] as Series) },
       ],
       tables: [
         {
           title: 'Cluster, 10k keys, 1000 in 60 s, 512 in flight',
           head: ['what', 'Redis us each', 'least to most', 'k decisions/s', 'least to most'],
-          rows: [row(one, rates.one), row(three, rates.three)],
+          rows,
         },
         {
           title: 'Cluster, share of each node in the decisions',
@@ -75,20 +74,6 @@ export async function measureCluster(server: RedisServer, plan: Plan): Promise<O
     client.disconnect()
     await cluster.stop()
   }
-}
-
-async function decideAll(
-  ask: (key: string) => Promise<boolean>,
-  requests: readonly string[],
-  decisions: number,
-): Promise<number> {
-  let next = 0
-  const work = async () => {
-    while (next < decisions) await ask(requests[next++ % requests.length] as string)
-  }
-  const start = performance.now()
-  await Promise.all(Array.from({ length: IN_FLIGHT }, work))
-  return (decisions / (performance.now() - start)) * 1000
 }
 
 /** By who holds the keys: each key is decided where it is kept. */

@@ -7,7 +7,6 @@ import { logs } from '../engines/logs.ts'
 import { end, type Running, run } from '../engines/running.ts'
 import { exact, fixedWindow } from '../engines/tidegate.ts'
 import { upstash } from '../engines/upstash.ts'
-import type { Plan } from '../plan.ts'
 import type { RedisServer } from '../redis-server.ts'
 import { figure } from '../report/figures.ts'
 import type { Outcome } from '../report/outcome.ts'
@@ -19,12 +18,12 @@ const START_MS = 1_780_000_000_000
 const [FEW, MANY] = [10, 1000]
 
 /** What Redis keeps of one key: its admissions spread over an hour, and as each engine keeps them. */
-export async function measureFootprint(server: RedisServer, plan: Plan): Promise<Outcome> {
+export async function measureFootprint(server: RedisServer): Promise<Outcome> {
   const client = await server.client(1)
   const [few, many] = [await plant(client, FEW), await plant(client, MANY)]
   await client.flushdb()
   client.disconnect()
-  const rows = await bytesOfEngines(server, plan)
+  const rows = await bytesOfEngines(server)
   return {
     findings: [
       { target: 'footprint', measured: exactly(few.ours / few.zset) },
@@ -78,12 +77,12 @@ async function plant(client: Redis, admissions: number): Promise<Planted> {
 }
 
 /** Each engine by its own clock, at least 2 ms between two requests. */
-async function bytesOfEngines(server: RedisServer, plan: Plan): Promise<string[][]> {
+async function bytesOfEngines(server: RedisServer): Promise<string[][]> {
   const { flexible, rateLimitRedis, fastifyPlugin } = fixedWindows
   const peers = [flexible, rateLimitRedis, fastifyPlugin, upstash.fixed, upstash.sliding, ...Object.values(logs)]
   const figures = new Map<string, string[]>()
   for (const admissions of [FEW, MANY]) {
-    const running = await run([exact, fixedWindow, ...peers], server, { limit: admissions, seconds: 3600 }, plan)
+    const running = await run([exact, fixedWindow, ...peers], server, { limit: admissions, seconds: 3600 })
     for (let i = 0; i < admissions; i++) {
       await Promise.all(running.map((engine) => admit(engine)))
       await sleep(2)

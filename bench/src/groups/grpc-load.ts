@@ -20,17 +20,21 @@ function field(number: number, bytes: Buffer): Buffer {
 }
 
 /**
- * Asks ShouldRateLimit so often, over a few connections with some requests on their way on each, going round `messages`.
+ * Asks ShouldRateLimit for so many seconds, over a few connections with some requests on their way on each, going round
+ * `messages`.
+ * @returns how many requests were answered
  * @throws Error where the status of an answer is not OK
  */
-export async function askGrpc(port: number, requests: number, messages: readonly Buffer[]): Promise<void> {
+export async function askGrpc(port: number, seconds: number, messages: readonly Buffer[]): Promise<number> {
   let asked = 0
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => open(port)))
+  const until = performance.now() + seconds * 1000
   const work = async (session: ClientHttp2Session) => {
-    while (asked < requests) await call(session, messages[asked++ % messages.length] as Buffer)
+    while (performance.now() < until) await call(session, messages[asked++ % messages.length] as Buffer)
   }
   await Promise.all(sessions.flatMap((session) => Array.from({ length: STREAMS }, () => work(session))))
   for (const session of sessions) session.destroy()
+  return asked
 }
 
 async function open(port: number): Promise<ClientHttp2Session> {

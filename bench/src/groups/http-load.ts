@@ -10,24 +10,26 @@ export function post(path: string, body: unknown): Buffer {
 }
 
 /**
- * Asks a server so often over connections that are kept, each with one request on its way at a time, going round
- * `messages`.
+ * Asks a server for so many seconds over connections that are kept, each with one request on its way at a time, going
+ * round `messages`.
+ * @returns how many requests were answered
  * @throws Error where an answer is not 200, or does not say how long it is
  */
 export async function ask(
   port: number,
-  requests: number,
+  seconds: number,
   connections: number,
   messages: readonly Buffer[] = [GET],
-): Promise<void> {
+): Promise<number> {
   let asked = 0
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)))
+  const until = performance.now() + seconds * 1000
   const askOn = (socket: Socket) =>
     new Promise<void>((resolve, reject) => {
       /** Bytes of the answer that are still to come. */
       let left = 0
       const next = () => {
-        if (asked >= requests) resolve()
+        if (performance.now() > until) resolve()
         else socket.write(messages[asked++ % messages.length] as Buffer)
       }
       socket.on('data', (bytes) => {
@@ -41,6 +43,7 @@ export async function ask(
     })
   await Promise.all(sockets.map(askOn))
   for (const socket of sockets) socket.destroy()
+  return asked
 }
 
 /** Of an answer 200 with all of its head, in bytes; undefined where it is another. */

@@ -8,7 +8,6 @@ import type { Outcome } from '../report/outcome.ts'
 import { users } from '../requests.ts'
 import { ratio, spread } from '../rounds.ts'
 
-const BLOCKS = 60
 const KEYS = users(50)
 
 /**
@@ -16,12 +15,13 @@ const KEYS = users(50)
  * two take turns in small blocks, so that both see the same machine.
  */
 export async function measureLatency(server: RedisServer, plan: Plan): Promise<Outcome> {
-  const running = await run([exact, emptyScript], server, { limit: 1_000_000, seconds: 60 }, plan)
+  const running = await run([exact, emptyScript], server, { limit: 1_000_000, seconds: 60 })
   const [ours, empty] = running as [Running, Running]
   const medians: { ours: number[]; empty: number[] } = { ours: [], empty: [] }
   for (let round = 0; round <= plan.rounds; round++) {
     const [decided, replied]: [number[], number[]] = [[], []]
-    for (let block = 0; block < BLOCKS; block++) {
+    const until = performance.now() + 2 * plan.seconds * 1000
+    while (performance.now() < until) {
       for (const key of KEYS) replied.push(await microseconds(() => empty.ask(key)))
       for (const key of KEYS) decided.push(await microseconds(() => ours.ask(key)))
     }

@@ -15,7 +15,7 @@ const IN_FLIGHT = 512
 /** One process that fetches permits in batches and decides by itself, 100 keys. */
 export async function measureLeased(server: RedisServer, plan: Plan): Promise<Outcome> {
   const engines = [leased, exact, fixedWindows.flexible]
-  const running = await run(engines, server, QUOTA, plan).catch((error) => {
+  const running = await run(engines, server, QUOTA).catch((error) => {
     if (isUnknownOption(error)) return undefined
     throw error
   })
@@ -24,7 +24,7 @@ export async function measureLeased(server: RedisServer, plan: Plan): Promise<Ou
   }
   const requests = requestsOf(users(100), 2 ** 16)
   const contestants = running.map((engine) => {
-    return { name: engine.name, measure: () => decideMany(engine, requests, IN_FLIGHT) }
+    return { name: engine.name, measure: () => decideMany(engine, requests, IN_FLIGHT, plan.seconds) }
   })
   const results = await interleave(contestants, plan.rounds)
   await end(running)

@@ -26,7 +26,7 @@ export async function measureLimits(server: RedisServer, plan: Plan): Promise<Ou
   if (await hasBenchmark()) {
     for (const [name, words] of Object.entries(commands)) {
       for (const pipeline of PIPELINES) {
-        const count = Math.max(1000, Math.round(30_000 * Math.sqrt(pipeline) * plan.scale))
+        const count = Math.max(1000, Math.round(60_000 * Math.sqrt(pipeline) * plan.seconds))
         const args = [
           '-p',
           String(server.port),
@@ -47,13 +47,12 @@ export async function measureLimits(server: RedisServer, plan: Plan): Promise<Ou
     }
   }
   const requests = requestsOf(users(10_000), 2 ** 16)
-  const running = await run([emptyScript], server, { limit: 1, seconds: 1 }, plan)
+  const running = await run([emptyScript], server, { limit: 1, seconds: 1 })
   for (const inFlight of IN_FLIGHTS) {
     for (const engine of running) {
-      const one = { ...engine, decisions: Math.ceil(engine.decisions / (inFlight === 1 ? 10 : 1)) }
       contestants.push({
         name: `ioredis, an empty script, ${inFlight} in flight`,
-        measure: () => decideMany(one, requests, inFlight),
+        measure: () => decideMany(engine, requests, inFlight, plan.seconds),
       })
     }
   }

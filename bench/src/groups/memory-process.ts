@@ -5,7 +5,7 @@ import { requestsOf, users } from '../requests.ts'
 
 /**
  * One engine in a process of its own: in one heap, each would pay for collecting what the others keep.
- * Answers each number of decisions with the decisions per second that it made.
+ * Answers each number of seconds with the decisions per second that it made in them.
  */
 const [engine = '', keyCount] = process.argv.slice(2)
 /** Requests in random order, made before anything is measured. */
@@ -15,9 +15,9 @@ const keys = users(Number(keyCount))
 const requests = keys.length === 1 ? keys : requestsOf(keys, REQUESTS)
 const work = await (memoryEngines[engine] as MemoryEngine)(requests)
 
-process.on('message', async (decisions: number) => {
+process.on('message', async (seconds: number) => {
   const start = performance.now()
-  await work(requests, decisions)
+  const decisions = await work(requests, seconds)
   const elapsed = performance.now() - start
   checkReadings()
   process.send?.((decisions / elapsed) * 1000)

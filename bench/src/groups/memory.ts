@@ -12,18 +12,10 @@ const MANY = 100_000
 const [OURS, FLEXIBLE] = ['tidegate `limitSync`', 'rate-limiter-flexible']
 const NAMES = Object.keys(memoryEngines)
 
-/** Thousand decisions of a round, hot and many keys, where the usual would take an engine too long. */
-const SLOW: Record<string, readonly [number, number]> = {
-  'rate-limiter-flexible': [400, 500],
-  '@nestjs/throttler': [30, 150],
-  'rolling-rate-limiter': [4, 100],
-}
-const USUAL = [3000, 500] as const
-
 /** No network: a hot key that is mostly refused, and many keys that are mostly admitted. */
 export async function measureMemory(plan: Plan): Promise<Outcome> {
-  const hot = await measureKeys(1, plan, 0)
-  const many = await measureKeys(MANY, plan, 1)
+  const hot = await measureKeys(1, plan)
+  const many = await measureKeys(MANY, plan)
   const of = (results: readonly Series[], name: string) => results.find((series) => series.name === name) as Series
   return {
     findings: [
@@ -35,7 +27,7 @@ export async function measureMemory(plan: Plan): Promise<Outcome> {
   }
 }
 
-async function measureKeys(keys: number, plan: Plan, kind: 0 | 1): Promise<Series[]> {
+async function measureKeys(keys: number, plan: Plan): Promise<Series[]> {
   const processes: ChildProcess[] = []
   try {
     const contestants = []
@@ -43,8 +35,7 @@ async function measureKeys(keys: number, plan: Plan, kind: 0 | 1): Promise<Serie
       const engine = fork(PROGRAM, [name, String(keys)])
       processes.push(engine)
       await once(engine, 'message')
-      const count = Math.round((SLOW[name] ?? USUAL)[kind] * 1000 * plan.scale)
-      contestants.push({ name, measure: () => ask(engine, count) })
+      contestants.push({ name, measure: () => ask(engine, plan.seconds) })
     }
     return await interleave(contestants, plan.rounds)
   } finally {
@@ -52,7 +43,7 @@ async function measureKeys(keys: number, plan: Plan, kind: 0 | 1): Promise<Serie
   }
 }
 
-function ask(engine: ChildProcess, decisions: number): Promise<number> {
+function ask(engine: ChildProcess, seconds: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error('a process of the benchmark ended early'))
     engine.once('exit', ended)
@@ -60,7 +51,7 @@ function ask(engine: ChildProcess, decisions: number): Promise<number> {
       engine.off('exit', ended)
       resolve(Number(rate))
     })
-    engine.send(decisions)
+    engine.send(seconds)
   })
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { endsWithUs } from '../children.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisServer } from '../redis-server.ts'
 import { figure, range, scaled } from '../report/figures.ts'
@@ -14,10 +15,10 @@ import { ask } from './http-load.ts'
 const SERVER = fileURLToPath(new URL('middleware-server.js', import.meta.url))
 const CONNECTIONS = 64
 
-/** The limiters of a framework, ours first, and how many requests take about a second. */
+/** The limiters of a framework, ours first. */
 const FRAMEWORKS = {
-  express: { limiters: ['tidegate', 'express-rate-limit', 'rate-limiter-flexible'], requests: 10_000 },
-  fastify: { limiters: ['tidegate', '@fastify/rate-limit'], requests: 50_000 },
+  express: ['tidegate', 'express-rate-limit', 'rate-limiter-flexible'],
+  fastify: ['tidegate', '@fastify/rate-limit'],
 } as const
 
 type Framework = keyof typeof FRAMEWORKS
@@ -63,7 +64,7 @@ function nameOf({ name }: Series): string {
 
 /** Without a limiter, with each in memory, with each in Redis. */
 async function measure(framework: Framework, redis: RedisServer, plan: Plan): Promise<[Series, Series[], Series[]]> {
-  const { limiters, requests } = FRAMEWORKS[framework]
+  const limiters = FRAMEWORKS[framework]
   const kinds = [['none'], ...limiters.map((name) => [name]), ...limiters.map((name) => [name, String(redis.port)])]
   const servers: ChildProcess[] = []
   try {
@@ -74,10 +75,10 @@ async function measure(framework: Framework, redis: RedisServer, plan: Plan): Pr
         stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       })
       servers.push(child)
+      endsWithUs(child)
       const [listening] = (await once(createInterface(child.stdout as Readable), 'line')) as [string]
-      const many = Math.max(500, Math.round(requests * plan.scale))
       const label = name === 'none' ? 'no limiter' : `${name} in ${port === undefined ? 'memory' : 'Redis'}`
-      contestants.push({ name: label, measure: () => requestsPerSecond(child, Number(listening), many) })
+      contestants.push({ name: label, measure: () => requestsPerSecond(child, Number(listening), 2 * plan.seconds) })
     }
     const [none, ...others] = await interleave(contestants, plan.rounds)
     return [none as Series, others.slice(0, limiters.length), others.slice(limiters.length)]
@@ -87,9 +88,9 @@ async function measure(framework: Framework, redis: RedisServer, plan: Plan): Pr
 }
 
 /** By the processor's time of the server. */
-async function requestsPerSecond(server: ChildProcess, port: number, requests: number): Promise<number> {
+async function requestsPerSecond(server: ChildProcess, port: number, seconds: number): Promise<number> {
   const before = await processorTime(server)
-  await ask(port, requests, CONNECTIONS)
+  const requests = await ask(port, seconds, CONNECTIONS)
   return (requests / ((await processorTime(server)) - before)) * 1_000_000
 }
 

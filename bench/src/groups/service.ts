@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { freePort, startTidegate } from '@tidegate/conformance/services'
+import { endsWithUs } from '../children.ts'
 import { decideMany, end, type Running, run } from '../engines/running.ts'
 import { exact } from '../engines/tidegate.ts'
 import type { Plan } from '../plan.ts'
@@ -25,8 +26,6 @@ rules:
   - { name: per-user, key: [user], limit: 1000, window: 1m }
 `
 const [CONNECTIONS, BATCH] = [64, 100]
-/** About a second of each. */
-const [HTTP_REQUESTS, GRPC_REQUESTS, BATCHES] = [25_000, 12_000, 1500]
 
 /** The service over HTTP and gRPC, beside servers of the same libraries that answer a constant. */
 export async function measureService(redis: RedisServer, plan: Plan): Promise<Outcome> {
@@ -40,29 +39,32 @@ export async function measureService(redis: RedisServer, plan: Plan): Promise<Ou
   const counted = ['--redis', `redis://127.0.0.1:${redis.port}/14`, '--grpc', String(grpc[0]), '--log-level', 'error']
   const service = await startTidegate(RULES, counted)
   const inMemory = await startTidegate(RULES, ['--grpc', String(grpc[1]), '--log-level', 'error'])
+  for (const one of [service, inMemory]) endsWithUs(one.process)
   const bare = { http: await startBare('http'), grpc: await startBare('grpc') }
   try {
-    const [library] = (await run([exact], redis, QUOTA, plan)) as [Running]
-    const many = (count: number) => Math.max(200, Math.round(count * plan.scale))
-    const http = (port: number) => ask(port, many(HTTP_REQUESTS), CONNECTIONS, messages.http)
-    const rpc = (port: number) => askGrpc(port, many(GRPC_REQUESTS), messages.grpc)
-    const [requests, calls, batches] = [many(HTTP_REQUESTS), many(GRPC_REQUESTS), many(BATCHES)]
+    const [library] = (await run([exact], redis, QUOTA)) as [Running]
+    const seconds = 2 * plan.seconds
+    const http = (port: number) => ask(port, seconds, CONNECTIONS, messages.http)
+    const rpc = (port: number) => askGrpc(port, seconds, messages.grpc)
     const [servicePid, memoryPid] = [service.process.pid, inMemory.process.pid] as [number, number]
     const contestants: Contestant[] = [
-      byProcessor('HTTP, `POST /v1/limit` with Redis', servicePid, requests, () => http(service.port)),
-      byProcessor('HTTP, Fastify that answers a constant', bare.http.pid, requests, () => http(bare.http.port)),
-      byProcessor('gRPC, ShouldRateLimit with Redis', servicePid, calls, () => rpc(grpc[0])),
-      byProcessor('gRPC, ShouldRateLimit in memory', memoryPid, calls, () => rpc(grpc[1])),
-      byProcessor('gRPC, @grpc/grpc-js that answers a constant', bare.grpc.pid, calls, () => rpc(bare.grpc.port)),
+      byProcessor('HTTP, `POST /v1/limit` with Redis', servicePid, () => http(service.port)),
+      byProcessor('HTTP, Fastify that answers a constant', bare.http.pid, () => http(bare.http.port)),
+      byProcessor('gRPC, ShouldRateLimit with Redis', servicePid, () => rpc(grpc[0])),
+      byProcessor('gRPC, ShouldRateLimit in memory', memoryPid, () => rpc(grpc[1])),
+      byProcessor('gRPC, @grpc/grpc-js that answers a constant', bare.grpc.pid, () => rpc(bare.grpc.port)),
       {
         name: 'HTTP, decisions in batches of 100 with Redis',
         measure: async () => {
           const start = performance.now()
-          await ask(service.port, batches, 8, messages.batches)
+          const batches = await ask(service.port, seconds, 8, messages.batches)
           return (batches * BATCH * 1000) / (performance.now() - start)
         },
       },
-      { name: 'the library alone with Redis, 512 in flight', measure: () => decideMany(library, names, 512) },
+      {
+        name: 'the library alone with Redis, 512 in flight',
+        measure: () => decideMany(library, names, 512, plan.seconds),
+      },
     ]
     const results = await interleave(contestants, plan.rounds)
     await end([library])
@@ -94,10 +96,10 @@ export async function measureService(redis: RedisServer, plan: Plan): Promise<Ou
 }
 
 /** Requests for each second of the processor that the server has used. */
-function byProcessor(name: string, pid: number, requests: number, askAll: () => Promise<void>): Contestant {
+function byProcessor(name: string, pid: number, askAll: () => Promise<number>): Contestant {
   const measure = async () => {
     const before = await processorTime(pid)
-    await askAll()
+    const requests = await askAll()
     return (requests / ((await processorTime(pid)) - before)) * 1_000_000
   }
   return { name, measure }
@@ -117,6 +119,7 @@ interface Bare {
 
 async function startBare(kind: 'http' | 'grpc'): Promise<Bare> {
   const child = spawn(process.execPath, [BARE, kind], { stdio: ['ignore', 'pipe', 'inherit'] })
+  endsWithUs(child)
   const [port] = (await once(createInterface(child.stdout as Readable), 'line')) as [string]
   return { child, pid: child.pid as number, port: Number(port) }
 }

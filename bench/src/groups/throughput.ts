@@ -79,9 +79,9 @@ async function measureInFlights(
 ): Promise<[Measured, Measured]> {
   const measured: Measured[] = []
   for (const inFlight of [512, 64]) {
-    const running = await run(engines, server, QUOTA, plan)
+    const running = await run(engines, server, QUOTA)
     const contestants = running.map((engine) => {
-      return { name: engine.name, measure: () => decideMany(engine, requests, inFlight) }
+      return { name: engine.name, measure: () => decideMany(engine, requests, inFlight, plan.seconds) }
     })
     const results = await interleave(contestants, plan.rounds)
     const of = (name: string) => results.find((series) => series.name === name) as Series

@@ -16,8 +16,8 @@ const START_MS = 1_780_000_000_000
 const IN_FLIGHT = 512
 
 /** 100,000 users, each with ten admissions spread over an hour: what the server's `used_memory` grows by. */
-export async function measureUsers(server: RedisServer, { scale }: Plan): Promise<Outcome> {
-  const names = users(Math.max(10_000, Math.round(USERS * scale)))
+export async function measureUsers(server: RedisServer, { seconds }: Plan): Promise<Outcome> {
+  const names = users(seconds < 0.5 ? USERS / 10 : USERS)
   const ours = await growth(server, names, (client, time) => {
     const limit = { limit: LIMIT, window: HOUR_MS, name: 'user-hourly' }
     const limiter = createLimiter({ ...limit, store: redisStore(client, { guarded: false, clock: time }) })
