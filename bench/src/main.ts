@@ -48,7 +48,7 @@ const MEASURES: Record<Group, (server: RedisServer, plan: Plan) => Promise<Outco
   service: measureService,
 }
 
-const options = readOptions(process.argv.slice(2))
+const options = optionsOrExit()
 exposeCollector()
 exitOnSignals()
 const start = performance.now()
@@ -85,6 +85,15 @@ async function writeReport(redis: RedisServer, { plan }: Options, outcome: Outco
   for (const [file, chart] of Object.entries(outcome.charts)) await writeFile(new URL(file, CHARTS), drawBars(chart))
   await writeFile(REPORT, renderReport(await readFile(TEMPLATE, 'utf8'), circumstances, outcome))
   await writeFile(README, fillReadme(await readFile(README, 'utf8'), outcome))
+}
+
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(2)
+  }
 }
 
 /** `node --expose-gc` without asking for it on the command line. */

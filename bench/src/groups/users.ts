@@ -17,7 +17,7 @@ const IN_FLIGHT = 512
 
 /** 100,000 users, each with ten admissions spread over an hour: what the server's `used_memory` grows by. */
 export async function measureUsers(server: RedisServer, { seconds }: Plan): Promise<Outcome> {
-  const names = users(seconds < 0.5 ? USERS / 10 : USERS)
+  const names = users(seconds < 0.1 ? USERS / 10 : USERS)
   const ours = await growth(server, names, (client, time) => {
     const limit = { limit: LIMIT, window: HOUR_MS, name: 'user-hourly' }
     const limiter = createLimiter({ ...limit, store: redisStore(client, { guarded: false, clock: time }) })
