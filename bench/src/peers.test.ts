@@ -1,3 +1,8 @@
+import fastifyRateLimit from '@fastify/rate-limit'
+import { ThrottlerStorageService } from '@nestjs/throttler'
+import { MemoryStore } from 'express-rate-limit'
+import { type FastifyRequest, fastify } from 'fastify'
+import { RateLimiter } from 'limiter'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { InMemoryRateLimiter } from 'rolling-rate-limiter'
 import { createGate, createLimiter, memoryStore } from 'tidegate'
@@ -26,6 +31,16 @@ describe('beside the others', () => {
     return admitted
   }
 
+  async function fastifyLimiter(max: number, timeWindow: number): Promise<(key: string) => Promise<boolean>> {
+    const app = fastify()
+    await app.register(fastifyRateLimit, { global: false, max, timeWindow, keyGenerator: ({ id }) => id })
+    const check = app.createRateLimit()
+    return async (id) => {
+      const decision = await check({ id, routeOptions: {} } as FastifyRequest)
+      return decision.isAllowed || !decision.isExceeded
+    }
+  }
+
   async function consume(limiter: RateLimiterMemory, points = 1): Promise<boolean> {
     return limiter.consume('k', points).then(
       () => true,
@@ -39,8 +54,26 @@ describe('beside the others', () => {
     const rolling = new InMemoryRateLimiter({ interval: 1000, maxInInterval: 10 })
     // One less than the limit: the request that it refuses late in the second counts as well.
     expect(await acrossAnEdge(async () => !(await rolling.limit('k')))).toBe(9)
+    const store = new MemoryStore()
+    store.init({ windowMs: 1000 } as Parameters<typeof store.init>[0])
+    expect(await acrossAnEdge(async () => (await store.increment('k')).totalHits <= 10)).toBe(19)
+    const check = await fastifyLimiter(10, 1000)
+    expect(await acrossAnEdge(() => check('k'))).toBe(19)
+    const limiter = new RateLimiter({ tokensPerInterval: 10, interval: 1000 })
+    expect(await acrossAnEdge(async () => limiter.tryRemoveTokens(1))).toBe(11)
+    const throttler = new ThrottlerStorageService()
+    expect(await acrossAnEdge(async () => !(await throttler.increment('k', 1000, 10, 0, 'default')).isBlocked)).toBe(10)
     const tidegate = createLimiter({ limit: 10, window: '1s' })
     expect(await acrossAnEdge(async () => (await tidegate.limit('k')).allowed)).toBe(10)
+  })
+
+  test('a flood of other keys: is one that is over its limit forgotten?', async () => {
+    const check = await fastifyLimiter(1, 3_600_000)
+    const tidegate = createLimiter({ limit: 1, window: '1h' })
+    const ours = async (key: string) => (await tidegate.limit(key)).allowed
+    for (const ask of [check, ours]) expect([await ask('k'), await ask('k')]).toEqual([true, false])
+    for (let i = 0; i < 5000; i++) for (const ask of [check, ours]) await ask(`other-${i}`)
+    expect([await check('k'), await ours('k')]).toEqual([true, false])
   })
 
   test('6 of 10 are used, 5 are refused: is 1 more admitted?', async () => {

@@ -1,5 +1,6 @@
 import { startRedis as startService } from '@tidegate/conformance/services'
 import { Redis } from 'ioredis'
+import { endsWithUs } from './children.ts'
 
 /** A Redis of the benchmark's own, without persistence. */
 export interface RedisServer {
@@ -14,14 +15,11 @@ export interface RedisServer {
 /** @throws Error where no `redis-server` is installed, or it does not start */
 export async function startRedis(): Promise<RedisServer> {
   const { port, process: server, stop: end } = await startService()
-  // An error thrown later on must not leave it behind.
-  const kill = () => server.kill('SIGKILL')
-  process.once('exit', kill)
+  endsWithUs(server)
   const clients: Redis[] = []
   const stop = async () => {
     for (const client of clients) client.disconnect()
     await end()
-    process.off('exit', kill)
   }
   const client = async (database: number) => {
     const opened = new Redis({

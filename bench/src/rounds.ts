@@ -38,11 +38,24 @@ export function ratio(series: Series, reference: Series): Spread {
   return spread(series.values.map((value, round) => value / (reference.values[round] ?? Number.NaN)))
 }
 
+/** The one with the best median. */
+export function best(all: readonly Series[], better: 'higher' | 'lower'): Series {
+  const sign = better === 'higher' ? -1 : 1
+  const [first] = all.toSorted((a, b) => sign * (spread(a.values).median - spread(b.values).median))
+  if (first === undefined) throw new Error('expected at least one series to choose from')
+  return first
+}
+
 export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (index: number) => sorted[index] ?? Number.NaN
   const middle = (sorted.length - 1) / 2
   return { median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2, least: at(0), most: at(sorted.length - 1) }
+}
+
+/** Of what is the same in every round. */
+export function exactly(value: number): Spread {
+  return { median: value, least: value, most: value }
 }
 
 /** Nobody should pay for the garbage of whoever ran before; main.ts exposes the collector. */

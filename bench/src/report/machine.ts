@@ -6,12 +6,16 @@ import { cpus, loadavg, totalmem } from 'node:os'
 const PACKAGES = [
   'ioredis',
   'rate-limiter-flexible',
-  'rolling-rate-limiter',
-  'express',
-  'express-rate-limit',
   'rate-limit-redis',
-  'fastify',
   '@fastify/rate-limit',
+  '@upstash/ratelimit',
+  'rolling-rate-limiter',
+  'async-ratelimiter',
+  'limiter',
+  'express-rate-limit',
+  '@nestjs/throttler',
+  'express',
+  'fastify',
 ]
 
 /** What was measured on, without anything that names the machine. */

@@ -20,6 +20,8 @@ import { redisStore } from 'tidegate/redis'
 /** Nothing reaches it: what is measured is an admitted request. */
 const LIMIT = 1_000_000_000
 const WINDOW_MS = 60_000
+/** No decision falls back: what is measured is Redis. */
+const PATIENT = { deadlineMs: 60_000 }
 
 const [, , framework = '', limiter = '', redisPort] = process.argv
 const client = redisPort === undefined ? undefined : await clientOf(Number(redisPort))
@@ -28,7 +30,9 @@ const client = redisPort === undefined ? undefined : await clientOf(Number(redis
 const middlewares: Record<string, () => RequestHandler> = {
   tidegate: () => {
     const limit = { limit: LIMIT, window: WINDOW_MS }
-    return tidegateExpress(client === undefined ? limit : { ...limit, name: 'bench', store: redisStore(client) })
+    return tidegateExpress(
+      client === undefined ? limit : { ...limit, name: 'bench', store: redisStore(client, PATIENT) },
+    )
   },
   'express-rate-limit': () => {
     const store = client && new RedisStore({ sendCommand: (...args: string[]) => send(client, args) })
@@ -49,7 +53,10 @@ const middlewares: Record<string, () => RequestHandler> = {
 const plugins: Record<string, (app: FastifyInstance) => void> = {
   tidegate: (app) => {
     const limit = { limit: LIMIT, window: WINDOW_MS }
-    app.register(tidegateFastify, client === undefined ? limit : { ...limit, name: 'bench', store: redisStore(client) })
+    app.register(
+      tidegateFastify,
+      client === undefined ? limit : { ...limit, name: 'bench', store: redisStore(client, PATIENT) },
+    )
   },
   '@fastify/rate-limit': (app) => {
     app.register(fastifyRateLimit, { max: LIMIT, timeWindow: WINDOW_MS, ...(client && { redis: client }) })
