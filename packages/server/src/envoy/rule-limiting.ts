@@ -1,14 +1,9 @@
-import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { Decision, Descriptor, Gate, RuleDecision } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import type { Rule } from 'tidegate/store'
 import { ServiceError } from '../errors.ts'
 import { dimensionValue } from '../forward-auth/dimension-value.ts'
-import {
-  RateLimitResponse_Code as Code,
-  type RateLimitResponse_DescriptorStatusSchema,
-  RateLimitResponseSchema,
-} from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import { CODE, type StatusAnswer } from './protocol.ts'
 import type { RateLimiting } from './rate-limiting.ts'
 import { readRequest } from './read-request.ts'
 import type { LimitRequest } from './request.ts'
@@ -26,12 +21,11 @@ export function ruleLimiting(gate: Gate): RateLimiting {
     const { descriptor, cost, isRefund } = asOne(request)
     if (isRefund) await gate.refund(descriptor, { cost })
     const decision = await gate.limit(descriptor, { cost: isRefund ? 0 : cost })
-    const headers = Object.entries(rateLimitHeaders(decision, rules))
-    return create(RateLimitResponseSchema, {
-      overallCode: decision.allowed ? Code.OK : Code.OVER_LIMIT,
+    return {
+      overallCode: decision.allowed ? CODE.OK : CODE.OVER_LIMIT,
       statuses: statusesOf(request, decision, rules),
-      responseHeadersToAdd: headers.map(([key, value]) => ({ key, value })),
-    })
+      headers: Object.entries(rateLimitHeaders(decision, rules)),
+    }
   }
 }
 
@@ -67,9 +61,7 @@ function asOne({ domain, descriptors }: LimitRequest): AsOne {
 /** What stands for an empty value, which no dimension can have. */
 const EMPTY = '-'
 
-type Status = MessageInitShape<typeof RateLimitResponse_DescriptorStatusSchema>
-
-function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): Status[] {
+function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): StatusAnswer[] {
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const claimed = new Set<string>()
   // Rules in shadow bind nobody: no status and no header has them.
@@ -91,19 +83,19 @@ function isMetBy(rule: Rule | undefined, known: ReadonlySet<string>): boolean {
   )
 }
 
-function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): Status {
+function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): StatusAnswer {
   const [first, ...rest] = all
-  if (first === undefined) return { code: Code.OK }
+  if (first === undefined) return { code: CODE.OK, limitRemaining: 0 }
   const { rule, allowed, limit, remaining, retryAfterMs, resetAfterMs, unlimited } = rest.reduce(tighter, first)
-  if (unlimited === true) return { code: Code.OK, limitRemaining: remaining }
+  if (unlimited === true) return { code: CODE.OK, limitRemaining: remaining }
   const windowMs = rules.get(rule)?.windowMs
   const unit = unitNames.find((name) => units[name].ms === windowMs)
   const waitMs = (allowed ? resetAfterMs : retryAfterMs) ?? 0
   return {
-    code: allowed ? Code.OK : Code.OVER_LIMIT,
+    code: allowed ? CODE.OK : CODE.OVER_LIMIT,
     currentLimit: { requestsPerUnit: limit, unit: unit === undefined ? 0 : units[unit].number, name: rule },
     limitRemaining: remaining,
-    durationUntilReset: { seconds: BigInt(Math.max(allowed ? 0 : 1, Math.ceil(waitMs / 1000))) },
+    secondsUntilReset: Math.max(allowed ? 0 : 1, Math.ceil(waitMs / 1000)),
   }
 }
 

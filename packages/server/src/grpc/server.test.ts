@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { Client, credentials, ServerCredentials, status } from '@grpc/grpc-js'
+import { Client, credentials, status } from '@grpc/grpc-js'
 import { generate } from 'selfsigned'
 import { memoryStore, type Store } from 'tidegate'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -166,11 +166,7 @@ describe('TLS', () => {
   test('mutual: clients of the authority are served, others and those without a certificate are not', async () => {
     const [ours, others] = [await authority('ours'), await authority('others')]
     const own = await signed('localhost', ours)
-    const pair = { cert_chain: own.cert, private_key: own.key }
-    service = await grpcService({
-      rules,
-      credentials: ServerCredentials.createSsl(Buffer.from(ours.cert), [pair], true),
-    })
+    service = await grpcService({ rules, tls: { ...own, ca: Buffer.from(ours.cert) } })
     const root = Buffer.from(ours.cert)
     const address = service.address.replace('127.0.0.1', 'localhost')
     const attempt = async (by: { key: Buffer; cert: Buffer } | undefined) => {

@@ -21,7 +21,7 @@ export function observedStore(store: Store, metrics: Metrics): Store {
 
 function timed(store: Store, operation: (typeof OPERATIONS)[number], metrics: Metrics) {
   const ask = (store[operation] as (...given: unknown[]) => Promise<unknown>).bind(store)
-  const seconds = metrics.storeSeconds.labels({ operation })
+  const seconds = metrics.storeSeconds.timer(operation)
   return async (...given: unknown[]): Promise<unknown> => {
     const start = performance.now()
     try {
