@@ -7,7 +7,7 @@ import { CODE, type StatusAnswer } from './protocol.ts'
 import type { RateLimiting } from './rate-limiting.ts'
 import { readRequest } from './read-request.ts'
 import type { LimitRequest } from './request.ts'
-import { unitNames, units } from './units.ts'
+import { unitNumberOf } from './units.ts'
 
 /**
  * By the rules of the configuration file: the entries of all descriptors are the dimensions of one request, with the
@@ -37,7 +37,7 @@ interface AsOne {
 
 /** @throws ServiceError where the descriptors cannot be of one request */
 function asOne({ domain, descriptors }: LimitRequest): AsOne {
-  const dimensions = new Map([['domain', dimensionValue(domain)]])
+  const dimensions: Record<string, string> = { domain: dimensionValue(domain) }
   const [first] = descriptors
   const { hits: cost = 1, isRefund = false } = first ?? {}
   for (const [i, { entries, hits, isRefund: isBack, override }] of descriptors.entries()) {
@@ -48,24 +48,27 @@ function asOne({ domain, descriptors }: LimitRequest): AsOne {
     }
     for (const { key, value } of entries) {
       const text = value === '' ? EMPTY : dimensionValue(value)
-      const there = dimensions.get(key)
+      const there = Object.hasOwn(dimensions, key) ? dimensions[key] : undefined
       if (there !== undefined && there !== text) {
         throw refusal(`${field}.entries`, `one value of ${key} in a request: rules see all descriptors as one`)
       }
-      dimensions.set(key, text)
+      if (key === '__proto__') throw refusal(`${field}.entries`, 'another key than __proto__')
+      dimensions[key] = text
     }
   }
-  return { descriptor: Object.fromEntries(dimensions), cost, isRefund }
+  return { descriptor: dimensions, cost, isRefund }
 }
 
 /** What stands for an empty value, which no dimension can have. */
 const EMPTY = '-'
 
 function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): StatusAnswer[] {
-  const byName = new Map(rules.map((rule) => [rule.name, rule]))
-  const claimed = new Set<string>()
+  const byName = rulesByName(rules)
   // Rules in shadow bind nobody: no status and no header has them.
   const enforced = decision.rules.filter(({ shadow }) => shadow !== true)
+  // Where there is one, it meets every rule that has decided.
+  if (descriptors.length === 1) return [statusOf(enforced, byName)]
+  const claimed = new Set<string>()
   const own = descriptors.map(({ entries }) => {
     const known = new Set(['domain', ...entries.map(({ key }) => key)])
     const met = enforced.filter(({ rule }) => isMetBy(byName.get(rule), known))
@@ -75,6 +78,17 @@ function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: re
   // What only several descriptors meet together is the last one's to say.
   own.at(-1)?.push(...enforced.filter(({ rule }) => !claimed.has(rule)))
   return own.map((figures) => statusOf(figures, byName))
+}
+
+const named = new WeakMap<readonly Rule[], ReadonlyMap<string, Rule>>()
+
+/** Made once for each version of the rules. */
+function rulesByName(rules: readonly Rule[]): ReadonlyMap<string, Rule> {
+  const there = named.get(rules)
+  if (there !== undefined) return there
+  const made = new Map(rules.map((rule) => [rule.name, rule]))
+  named.set(rules, made)
+  return made
 }
 
 function isMetBy(rule: Rule | undefined, known: ReadonlySet<string>): boolean {
@@ -88,12 +102,10 @@ function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>
   if (first === undefined) return { code: CODE.OK, limitRemaining: 0 }
   const { rule, allowed, limit, remaining, retryAfterMs, resetAfterMs, unlimited } = rest.reduce(tighter, first)
   if (unlimited === true) return { code: CODE.OK, limitRemaining: remaining }
-  const windowMs = rules.get(rule)?.windowMs
-  const unit = unitNames.find((name) => units[name].ms === windowMs)
   const waitMs = (allowed ? resetAfterMs : retryAfterMs) ?? 0
   return {
     code: allowed ? CODE.OK : CODE.OVER_LIMIT,
-    currentLimit: { requestsPerUnit: limit, unit: unit === undefined ? 0 : units[unit].number, name: rule },
+    currentLimit: { requestsPerUnit: limit, unit: unitNumberOf(rules.get(rule)?.windowMs), name: rule },
     limitRemaining: remaining,
     secondsUntilReset: Math.max(allowed ? 0 : 1, Math.ceil(waitMs / 1000)),
   }

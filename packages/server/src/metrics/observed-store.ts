@@ -14,7 +14,11 @@ export function observedStore(store: Store, metrics: Metrics): Store {
       const own = observed.get(name)
       if (own !== undefined) return own
       const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
+      if (typeof value !== 'function') return value
+      // Bound once: some are asked with every decision.
+      const bound: unknown = value.bind(target)
+      observed.set(name, bound)
+      return bound
     },
   })
 }

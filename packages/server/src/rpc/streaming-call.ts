@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { beginAnswer, OK_TRAILERS, trailersOf } from './answer-headers.ts'
 import { checkEncoding, inflated } from './compression.ts'
 import { framed, MessageReader, type RawMessage } from './messages.ts'
@@ -16,6 +16,7 @@ export class StreamingCall implements AnswerStream {
   readonly #method: StreamingMethod
   #trailers: OutgoingHttpHeaders = OK_TRAILERS
   #isFull = false
+  #taken: Promise<void> = Promise.resolve()
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, method: StreamingMethod) {
     this.#stream = stream
@@ -26,11 +27,18 @@ export class StreamingCall implements AnswerStream {
   begin(): void {
     const stream = this.#stream
     beginAnswer(stream)
-    stream.on('wantTrailers', () => stream.sendTrailers(this.#trailers))
+    stream.on('wantTrailers', () => {
+      stream.sendTrailers(this.#trailers)
+      // A client that has not ended its side is not waited for.
+      setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR))
+    })
     const listener = this.#method.open(this)
     stream.once('close', () => listener.close())
-    stream.on('data', (chunk: Buffer) => void this.#take(chunk, listener))
-    stream.once('end', () => this.#told(() => listener.end()))
+    stream.on('data', (chunk: Buffer) => {
+      this.#taken = this.#take(chunk, listener)
+    })
+    // The end can be told while the last messages are still being read.
+    stream.once('end', () => void this.#taken.then(() => this.#told(() => listener.end())))
     this.#told(() => checkEncoding(this.#encoding))
   }
 
