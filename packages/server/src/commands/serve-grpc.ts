@@ -13,7 +13,10 @@ export function grpcSide(settings: Settings): GrpcSide {
     clientAuthority: settings.grpcTlsClientCa,
   })
   return {
-    create: (options) => new GrpcServer({ ...options, tls, maxConcurrent: settings.maxConcurrent }),
+    create: (options) => {
+      const connections = { maxAgeMs: settings.grpcMaxConnectionAge, maxAgeGraceMs: settings.grpcMaxConnectionAgeGrace }
+      return new GrpcServer({ ...options, tls, maxConcurrent: settings.maxConcurrent, connections })
+    },
     listen: (server) => server.listen(settings.host, Number(settings.grpc)),
   }
 }
