@@ -1,4 +1,4 @@
-import { serverCredentials } from '../grpc/credentials.ts'
+import { readTls } from '../grpc/credentials.ts'
 import { type GrpcOptions, GrpcServer } from '../grpc/server.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -7,14 +7,17 @@ import type { Settings } from '../settings/settings.ts'
  * @throws ServiceError `ERR_INVALID_SETTING` where a file of TLS is missing, or is none
  */
 export function grpcSide(settings: Settings): GrpcSide {
-  const credentials = serverCredentials({
+  const tls = readTls({
     certificate: settings.grpcTlsCert,
     key: settings.grpcTlsKey,
     clientAuthority: settings.grpcTlsClientCa,
   })
   return {
-    create: (options) => new GrpcServer(options),
-    listen: (server) => server.listen(settings.host, Number(settings.grpc), credentials),
+    create: (options) => {
+      const connections = { maxAgeMs: settings.grpcMaxConnectionAge, maxAgeGraceMs: settings.grpcMaxConnectionAgeGrace }
+      return new GrpcServer({ ...options, tls, maxConcurrent: settings.maxConcurrent, connections })
+    },
+    listen: (server) => server.listen(settings.host, Number(settings.grpc)),
   }
 }
 

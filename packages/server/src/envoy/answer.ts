@@ -1,12 +1,7 @@
-import { create, type JsonObject, type MessageInitShape } from '@bufbuild/protobuf'
-import {
-  RateLimitResponse_Code as Code,
-  type RateLimitResponse,
-  type RateLimitResponse_DescriptorStatusSchema,
-  RateLimitResponseSchema,
-} from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import type { AppliedLimit } from './applied-limits.ts'
 import type { Charged } from './charge.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { CODE, type RateLimitAnswer, type StatusAnswer } from './protocol.ts'
 import type { LimitRequest } from './request.ts'
 import type { AnswerSettings, HeaderNames } from './settings.ts'
 import { units } from './units.ts'
@@ -18,15 +13,14 @@ export function answerOf(
   request: LimitRequest,
   charged: readonly Charged[],
   settings: AnswerSettings,
-): RateLimitResponse {
+): RateLimitAnswer {
   const isOver = isOverLimit(charged, settings)
-  const headers = settings.headers === undefined ? [] : headersOf(charged, settings.headers, isOver)
-  return create(RateLimitResponseSchema, {
-    overallCode: isOver && !settings.shadowMode ? Code.OVER_LIMIT : Code.OK,
+  return {
+    overallCode: isOver && !settings.shadowMode ? CODE.OVER_LIMIT : CODE.OK,
     statuses: charged.map(statusOf),
-    responseHeadersToAdd: headers.map(([key, value]) => ({ key, value })),
-    ...(settings.dynamicMetadata && { dynamicMetadata: metadataOf(request, charged) }),
-  })
+    headers: settings.headers === undefined ? [] : headersOf(charged, settings.headers, isOver),
+    dynamicMetadata: settings.dynamicMetadata ? metadataOf(request, charged) : undefined,
+  }
 }
 
 /** Over where a limit is that is no quota, or where all quotas are. */
@@ -43,17 +37,17 @@ function isRefusing({ limit, figures }: Charged): boolean {
   return limit.kind === 'counted' && !limit.shadowMode && figures?.allowed === false
 }
 
-function statusOf(charged: Charged): MessageInitShape<typeof RateLimitResponse_DescriptorStatusSchema> {
+function statusOf(charged: Charged): StatusAnswer {
   const { limit, figures } = charged
-  if (limit.kind === 'unlimited') return { code: Code.OK, limitRemaining: UNLIMITED }
-  if (limit.kind === 'none' || figures === undefined) return { code: Code.OK }
+  if (limit.kind === 'unlimited') return { code: CODE.OK, limitRemaining: UNLIMITED }
+  if (limit.kind === 'none' || figures === undefined) return { code: CODE.OK, limitRemaining: 0 }
   const { requestsPerUnit, unit, name } = limit
   return {
-    code: isRefusing(charged) ? Code.OVER_LIMIT : Code.OK,
+    code: isRefusing(charged) ? CODE.OVER_LIMIT : CODE.OK,
     currentLimit: { requestsPerUnit, unit: unit === undefined ? 0 : units[unit].number, name },
     limitRemaining: figures.allowed ? figures.remaining : 0,
     // Whole seconds: Envoy leaves out what is less.
-    durationUntilReset: { seconds: BigInt(secondsUntilReset(charged)) },
+    secondsUntilReset: secondsUntilReset(charged),
   }
 }
 
@@ -107,7 +101,7 @@ function metadataOf({ domain, descriptors, hitsAddend }: LimitRequest, charged: 
 }
 
 function mergeInto(first: JsonObject, second: JsonObject): JsonObject {
-  const merged = { ...first }
+  const merged: Record<string, JsonValue> = { ...first }
   for (const [key, value] of Object.entries(second)) {
     const there = merged[key]
     if (there === undefined) merged[key] = value

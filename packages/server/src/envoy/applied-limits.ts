@@ -25,6 +25,7 @@ export interface AppliedLimit {
 export function appliedLimits(root: TreeNode | undefined, { domain, descriptors }: LimitRequest): Applied[] {
   if (root === undefined) return descriptors.map(() => NONE)
   const found = descriptors.map((descriptor) => applied(root, domain, descriptor))
+  if (found.every(({ replaces }) => replaces.length === 0)) return found.map(({ limit }) => limit)
   const replaced = new Set(found.flatMap(({ replaces }) => replaces))
   return found.map(({ limit }) => {
     return limit.kind === 'counted' && limit.name !== '' && replaced.has(limit.name) ? NONE : limit
@@ -46,11 +47,23 @@ function applied(root: TreeNode, domain: string, { entries, override }: RequestD
   const { limit, counted, metric } = found
   const { rule, replaces } = limit
   if (rule === undefined) return { limit: { kind: 'unlimited', metric }, replaces }
-  return { limit: { ...pick(limit), kind: 'counted', rule, key: keyOf(domain, counted), metric }, replaces }
+  return { limit: countedBy(limit, rule, keyOf(domain, counted), metric), replaces }
 }
 
-function pick({ requestsPerUnit, unit, name, shadowMode, quotaMode, metadata }: TreeLimit) {
-  return { requestsPerUnit, unit, name, shadowMode, quotaMode, metadata }
+/** Field by field: spreading one object into another is many times slower, and this is done for every descriptor. */
+function countedBy(limit: TreeLimit, rule: Rule, key: readonly string[], metric: string): AppliedLimit {
+  return {
+    kind: 'counted',
+    rule,
+    key,
+    requestsPerUnit: limit.requestsPerUnit,
+    unit: limit.unit,
+    name: limit.name,
+    shadowMode: limit.shadowMode,
+    quotaMode: limit.quotaMode,
+    metadata: limit.metadata,
+    metric,
+  }
 }
 
 /** A limit that the request brings along: it counts in whole units, and is never a shadow. */
@@ -82,7 +95,13 @@ function named({ key, value }: Entry): string {
 
 /** What is counted apart: the domain and each entry, so that no two different requests share a count. */
 function keyOf(domain: string, entries: readonly Entry[]): string[] {
-  return [domain, ...entries.map(({ key, value }) => `${key.replace(/[%=]/g, escaped)}=${value}`)].map(countable)
+  const key = [countable(domain)]
+  for (const { key: name, value } of entries) key.push(countable(`${escapedName(name)}=${value}`))
+  return key
+}
+
+function escapedName(name: string): string {
+  return name.includes('=') || name.includes('%') ? name.replace(/[%=]/g, escaped) : name
 }
 
 function escaped(character: string): string {

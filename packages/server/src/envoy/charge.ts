@@ -35,6 +35,8 @@ export async function charge(
   settings: ChargeSettings,
 ): Promise<Charged[]> {
   const parts = partsOf(limits, descriptors)
+  const [only] = parts
+  if (only !== undefined && parts.length === 1 && isStrict(only, settings)) return chargeOne(store, limits, only)
   const figures = new Map<number, RuleDecision>()
   const keep = (part: Part, decided: RuleDecision): void => {
     for (const index of part.indexes) figures.set(index, decided)
@@ -72,6 +74,21 @@ export async function charge(
   })
 }
 
+/** Whether a limit refuses by itself, whatever others say. */
+function isStrict({ limit, isRefund }: Part, { quotaMode }: ChargeSettings): boolean {
+  return !isRefund && !limit.shadowMode && !limit.quotaMode && !quotaMode
+}
+
+/** As most requests are: one limit, and nothing to wait for besides. */
+async function chargeOne(store: Store, limits: readonly Applied[], part: Part): Promise<Charged[]> {
+  const [figures] = await store.decide([part], 'consume')
+  const source = sourceOf(store, figures)
+  const { indexes } = part
+  return limits.map((limit, i) => {
+    return indexes.includes(i) ? { limit, figures, source } : { limit, figures: undefined, source: 'store' }
+  })
+}
+
 function partsOf(limits: readonly Applied[], descriptors: readonly RequestDescriptor[]): Part[] {
   const parts = new Map<string, Part>()
   for (const [i, limit] of limits.entries()) {
@@ -81,8 +98,9 @@ function partsOf(limits: readonly Applied[], descriptors: readonly RequestDescri
     const there = parts.get(counter)
     const cost = Math.min((there?.cost ?? 0) + hits, MOST_COST)
     const { rule, key } = limit
-    const id = rule.algorithm === 'sliding-log' ? { id: randomUUID() } : {}
-    parts.set(counter, { rule, key, cost, ...id, limit, isRefund, indexes: [...(there?.indexes ?? []), i] })
+    const indexes = there === undefined ? [i] : [...there.indexes, i]
+    const part = { rule, key, cost, limit, isRefund, indexes }
+    parts.set(counter, rule.algorithm === 'sliding-log' ? { ...part, id: randomUUID() } : part)
   }
   return [...parts.values()]
 }

@@ -1,10 +1,10 @@
 import type { Store } from 'tidegate'
-import type { RateLimitRequest, RateLimitResponse } from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import type { ObserveLimits } from '../metrics/limit-counters.ts'
 import { answerOf } from './answer.ts'
 import { appliedLimits } from './applied-limits.ts'
 import { charge } from './charge.ts'
 import type { Limits } from './limits.ts'
+import type { RateLimitAnswer, RateLimitMessage } from './protocol.ts'
 import { readRequest } from './read-request.ts'
 import type { AnswerSettings } from './settings.ts'
 
@@ -12,7 +12,7 @@ import type { AnswerSettings } from './settings.ts'
  * Answers a request of the rate limit protocol.
  * @throws ServiceError `ERR_INVALID_BODY`, and what the store throws
  */
-export type RateLimiting = (request: RateLimitRequest) => Promise<RateLimitResponse>
+export type RateLimiting = (request: RateLimitMessage) => Promise<RateLimitAnswer>
 
 export interface ConfiguredRateLimiting {
   readonly store: Store

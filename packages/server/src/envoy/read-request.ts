@@ -1,6 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import type { RateLimitDescriptor } from '../grpc/generated/envoy/extensions/common/ratelimit/v3/ratelimit_pb.ts'
-import type { RateLimitRequest } from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import type { DescriptorMessage, RateLimitMessage } from './protocol.ts'
 import { type LimitRequest, MOST_DESCRIPTORS, MOST_ENTRIES, type RequestDescriptor } from './request.ts'
 import { unitNumbered } from './units.ts'
 
@@ -10,7 +9,7 @@ const MOST_HITS = 2 ** 32 - 1
  * Checks a request and gives its fields their meaning: hits of 0 are 1 for the request, and a look for a descriptor.
  * @throws ServiceError `ERR_INVALID_BODY`
  */
-export function readRequest({ domain, descriptors, hitsAddend }: RateLimitRequest): LimitRequest {
+export function readRequest({ domain, descriptors, hitsAddend }: RateLimitMessage): LimitRequest {
   if (domain === '') throw refusal('domain', 'the name of a domain; received none')
   const count = descriptors.length
   if (count === 0 || count > MOST_DESCRIPTORS) {
@@ -21,7 +20,7 @@ export function readRequest({ domain, descriptors, hitsAddend }: RateLimitReques
 }
 
 function readDescriptor(
-  { entries, hitsAddend, isNegativeHits, limit }: RateLimitDescriptor,
+  { entries, hitsAddend, isNegativeHits, limit }: DescriptorMessage,
   usual: number,
   index: number,
 ): RequestDescriptor {

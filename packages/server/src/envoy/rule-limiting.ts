@@ -1,18 +1,13 @@
-import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { Decision, Descriptor, Gate, RuleDecision } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import type { Rule } from 'tidegate/store'
 import { ServiceError } from '../errors.ts'
 import { dimensionValue } from '../forward-auth/dimension-value.ts'
-import {
-  RateLimitResponse_Code as Code,
-  type RateLimitResponse_DescriptorStatusSchema,
-  RateLimitResponseSchema,
-} from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
+import { CODE, type StatusAnswer } from './protocol.ts'
 import type { RateLimiting } from './rate-limiting.ts'
 import { readRequest } from './read-request.ts'
 import type { LimitRequest } from './request.ts'
-import { unitNames, units } from './units.ts'
+import { unitNumberOf } from './units.ts'
 
 /**
  * By the rules of the configuration file: the entries of all descriptors are the dimensions of one request, with the
@@ -26,12 +21,11 @@ export function ruleLimiting(gate: Gate): RateLimiting {
     const { descriptor, cost, isRefund } = asOne(request)
     if (isRefund) await gate.refund(descriptor, { cost })
     const decision = await gate.limit(descriptor, { cost: isRefund ? 0 : cost })
-    const headers = Object.entries(rateLimitHeaders(decision, rules))
-    return create(RateLimitResponseSchema, {
-      overallCode: decision.allowed ? Code.OK : Code.OVER_LIMIT,
+    return {
+      overallCode: decision.allowed ? CODE.OK : CODE.OVER_LIMIT,
       statuses: statusesOf(request, decision, rules),
-      responseHeadersToAdd: headers.map(([key, value]) => ({ key, value })),
-    })
+      headers: Object.entries(rateLimitHeaders(decision, rules)),
+    }
   }
 }
 
@@ -43,7 +37,7 @@ interface AsOne {
 
 /** @throws ServiceError where the descriptors cannot be of one request */
 function asOne({ domain, descriptors }: LimitRequest): AsOne {
-  const dimensions = new Map([['domain', dimensionValue(domain)]])
+  const dimensions: Record<string, string> = { domain: dimensionValue(domain) }
   const [first] = descriptors
   const { hits: cost = 1, isRefund = false } = first ?? {}
   for (const [i, { entries, hits, isRefund: isBack, override }] of descriptors.entries()) {
@@ -54,26 +48,27 @@ function asOne({ domain, descriptors }: LimitRequest): AsOne {
     }
     for (const { key, value } of entries) {
       const text = value === '' ? EMPTY : dimensionValue(value)
-      const there = dimensions.get(key)
+      const there = Object.hasOwn(dimensions, key) ? dimensions[key] : undefined
       if (there !== undefined && there !== text) {
         throw refusal(`${field}.entries`, `one value of ${key} in a request: rules see all descriptors as one`)
       }
-      dimensions.set(key, text)
+      if (key === '__proto__') throw refusal(`${field}.entries`, 'another key than __proto__')
+      dimensions[key] = text
     }
   }
-  return { descriptor: Object.fromEntries(dimensions), cost, isRefund }
+  return { descriptor: dimensions, cost, isRefund }
 }
 
 /** What stands for an empty value, which no dimension can have. */
 const EMPTY = '-'
 
-type Status = MessageInitShape<typeof RateLimitResponse_DescriptorStatusSchema>
-
-function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): Status[] {
-  const byName = new Map(rules.map((rule) => [rule.name, rule]))
-  const claimed = new Set<string>()
+function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: readonly Rule[]): StatusAnswer[] {
+  const byName = rulesByName(rules)
   // Rules in shadow bind nobody: no status and no header has them.
   const enforced = decision.rules.filter(({ shadow }) => shadow !== true)
+  // Where there is one, it meets every rule that has decided.
+  if (descriptors.length === 1) return [statusOf(enforced, byName)]
+  const claimed = new Set<string>()
   const own = descriptors.map(({ entries }) => {
     const known = new Set(['domain', ...entries.map(({ key }) => key)])
     const met = enforced.filter(({ rule }) => isMetBy(byName.get(rule), known))
@@ -85,25 +80,34 @@ function statusesOf({ descriptors }: LimitRequest, decision: Decision, rules: re
   return own.map((figures) => statusOf(figures, byName))
 }
 
+const named = new WeakMap<readonly Rule[], ReadonlyMap<string, Rule>>()
+
+/** Made once for each version of the rules. */
+function rulesByName(rules: readonly Rule[]): ReadonlyMap<string, Rule> {
+  const there = named.get(rules)
+  if (there !== undefined) return there
+  const made = new Map(rules.map((rule) => [rule.name, rule]))
+  named.set(rules, made)
+  return made
+}
+
 function isMetBy(rule: Rule | undefined, known: ReadonlySet<string>): boolean {
   return (
     rule !== undefined && [...rule.key, ...rule.match.map(([dimension]) => dimension)].every((one) => known.has(one))
   )
 }
 
-function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): Status {
+function statusOf(all: readonly RuleDecision[], rules: ReadonlyMap<string, Rule>): StatusAnswer {
   const [first, ...rest] = all
-  if (first === undefined) return { code: Code.OK }
+  if (first === undefined) return { code: CODE.OK, limitRemaining: 0 }
   const { rule, allowed, limit, remaining, retryAfterMs, resetAfterMs, unlimited } = rest.reduce(tighter, first)
-  if (unlimited === true) return { code: Code.OK, limitRemaining: remaining }
-  const windowMs = rules.get(rule)?.windowMs
-  const unit = unitNames.find((name) => units[name].ms === windowMs)
+  if (unlimited === true) return { code: CODE.OK, limitRemaining: remaining }
   const waitMs = (allowed ? resetAfterMs : retryAfterMs) ?? 0
   return {
-    code: allowed ? Code.OK : Code.OVER_LIMIT,
-    currentLimit: { requestsPerUnit: limit, unit: unit === undefined ? 0 : units[unit].number, name: rule },
+    code: allowed ? CODE.OK : CODE.OVER_LIMIT,
+    currentLimit: { requestsPerUnit: limit, unit: unitNumberOf(rules.get(rule)?.windowMs), name: rule },
     limitRemaining: remaining,
-    durationUntilReset: { seconds: BigInt(Math.max(allowed ? 0 : 1, Math.ceil(waitMs / 1000))) },
+    secondsUntilReset: Math.max(allowed ? 0 : 1, Math.ceil(waitMs / 1000)),
   }
 }
 

@@ -19,6 +19,13 @@ export function unitNamed(text: string): Unit | undefined {
   return unitNames.find((name) => name === text.toUpperCase())
 }
 
+const numbersByMs: ReadonlyMap<number, number> = new Map(unitNames.map((name) => [units[name].ms, units[name].number]))
+
+/** The number in the protocol of the unit that is as long as a window; 0 where none is. */
+export function unitNumberOf(windowMs: number | undefined): number {
+  return windowMs === undefined ? 0 : (numbersByMs.get(windowMs) ?? 0)
+}
+
 /** The unit with this number in the protocol; undefined where there is none. */
 export function unitNumbered(number: number): Unit | undefined {
   return unitNames.find((name) => units[name].number === number)

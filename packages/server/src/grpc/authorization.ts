@@ -1,9 +1,9 @@
 import { create, type JsonObject, type MessageInitShape } from '@bufbuild/protobuf'
-import { status } from '@grpc/grpc-js'
 import type { Decision, Gate } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
 import { refusalBody } from '../http/refusal.ts'
+import { STATUS } from '../rpc/status.ts'
 import type { Trust } from '../settings/trust.ts'
 import { authorizationDescriptor } from './authorization-descriptor.ts'
 import {
@@ -33,13 +33,13 @@ export function authorization(
     const dynamicMetadata = metadataOf(decision)
     if (decision.allowed) {
       return create(CheckResponseSchema, {
-        status: { code: status.OK },
+        status: { code: STATUS.OK },
         httpResponse: { case: 'okResponse', value: { responseHeadersToAdd: headers } },
         dynamicMetadata,
       })
     }
     return create(CheckResponseSchema, {
-      status: { code: status.RESOURCE_EXHAUSTED, message: `refused by ${decision.rule}` },
+      status: { code: STATUS.RESOURCE_EXHAUSTED, message: `refused by ${decision.rule}` },
       httpResponse: {
         case: 'deniedResponse',
         value: {

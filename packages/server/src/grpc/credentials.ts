@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { ServerCredentials } from '@grpc/grpc-js'
 import { ServiceError } from '../errors.ts'
+import type { TlsMaterial } from '../rpc/rpc-server.ts'
 
 /** The files of TLS, PEM. */
 export interface TlsFiles {
@@ -12,30 +12,28 @@ export interface TlsFiles {
 }
 
 /**
- * What the gRPC server is reached by: TLS with a certificate and its key, mutual with an authority of the clients.
+ * What the gRPC server is reached by: TLS with a certificate and its key, mutual with an authority of the clients; undefined
+ * without TLS.
  * @throws ServiceError `ERR_INVALID_SETTING` where a file is missing, or is none of these
  */
-export function serverCredentials({ certificate, key, clientAuthority }: TlsFiles): ServerCredentials {
-  if (certificate === '' && key === '' && clientAuthority === '') return ServerCredentials.createInsecure()
+export function readTls({ certificate, key: keyFile, clientAuthority }: TlsFiles): TlsMaterial | undefined {
+  if (certificate === '' && keyFile === '' && clientAuthority === '') return undefined
   if (certificate === '') throw refusal('--grpc-tls-cert', 'a certificate beside the other files of TLS')
-  if (key === '') throw refusal('--grpc-tls-key', 'the key of the certificate')
-  const [cert, privateKey] = [readPem('--grpc-tls-cert', certificate), readPem('--grpc-tls-key', key)]
-  const authority = clientAuthority === '' ? null : readPem('--grpc-tls-client-ca', clientAuthority)
+  if (keyFile === '') throw refusal('--grpc-tls-key', 'the key of the certificate')
+  const [cert, key] = [readPem('--grpc-tls-cert', certificate), readPem('--grpc-tls-key', keyFile)]
+  const material = {
+    cert,
+    key,
+    ...(clientAuthority !== '' && { ca: readPem('--grpc-tls-client-ca', clientAuthority) }),
+  }
   try {
-    createSecureContext({ cert, key: privateKey, ...(authority !== null && { ca: authority }) })
+    createSecureContext(material)
   } catch (cause) {
     const expected = 'a certificate and its key, as PEM'
-    throw new ServiceError(
-      'ERR_INVALID_SETTING',
-      `--grpc-tls-cert: expected ${expected}; ${(cause as Error).message}`,
-      {
-        field: '--grpc-tls-cert',
-        expected,
-        cause,
-      },
-    )
+    const message = `--grpc-tls-cert: expected ${expected}; ${(cause as Error).message}`
+    throw new ServiceError('ERR_INVALID_SETTING', message, { field: '--grpc-tls-cert', expected, cause })
   }
-  return ServerCredentials.createSsl(authority, [{ cert_chain: cert, private_key: privateKey }], authority !== null)
+  return material
 }
 
 function readPem(flag: string, file: string): Buffer {

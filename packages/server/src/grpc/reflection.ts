@@ -1,20 +1,22 @@
-import { type DescFile, type DescService, toBinary } from '@bufbuild/protobuf'
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
-import type { Server } from '@grpc/grpc-js'
-import { ReflectionService } from '@grpc/reflection'
+import type { AnswerStream, Method, QuestionListener } from '../rpc/method.ts'
 
-/** Lets clients such as grpcurl ask which services there are, and what their messages look like. */
-export function addReflection(server: Server, services: readonly DescService[]): void {
-  const files = new Set<DescFile>()
-  for (const { file } of services) collect(file, files)
-  const fileDescriptorProtos = [...files].map(({ proto }) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)))
-  // What the package reads of a definition is its files alone.
-  const all = { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos }
-  new ReflectionService({ all } as unknown as ConstructorParameters<typeof ReflectionService>[0]).addToServer(server)
+/** Lets clients such as grpcurl ask which services there are, and what their messages look like. Loaded when it is asked. */
+export function reflectionMethods(): [path: string, method: Method][] {
+  const method: Method = { kind: 'streaming', open: answering }
+  // The messages of both versions are the same.
+  return ['v1', 'v1alpha'].map((version) => [
+    `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+    method,
+  ])
 }
 
-function collect(file: DescFile, files: Set<DescFile>): void {
-  if (files.has(file)) return
-  files.add(file)
-  for (const dependency of file.dependencies) collect(dependency, files)
+function answering(call: AnswerStream): QuestionListener {
+  return {
+    message: async (bytes) => {
+      const { answerReflection } = await import('./reflection-answer.ts')
+      call.send(answerReflection(bytes))
+    },
+    end: () => call.end(),
+    close: () => undefined,
+  }
 }

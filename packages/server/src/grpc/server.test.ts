@@ -1,10 +1,12 @@
+import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
-import { Client, credentials, ServerCredentials, status } from '@grpc/grpc-js'
+import { Client, credentials, type Metadata, status } from '@grpc/grpc-js'
 import { generate } from 'selfsigned'
 import { memoryStore, type Store } from 'tidegate'
 import { afterEach, describe, expect, test } from 'vitest'
 import { GrpcClient } from '../testing/grpc-client.ts'
 import { type GrpcService, grpcService } from '../testing/grpc-service.ts'
+import { until } from '../testing/program.ts'
 import { RateLimitService } from './generated/envoy/service/ratelimit/v3/rls_pb.ts'
 
 const ask = RateLimitService.method.shouldRateLimit
@@ -32,7 +34,7 @@ function health(address: string, name: string): Promise<string | number> {
   })
 }
 
-const [SERVING, NOT_SERVING] = [1, 2]
+const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3]
 
 test('health: serving by every name, until it leaves', async () => {
   service = await grpcService({ rules })
@@ -48,7 +50,11 @@ test('reflection tells the services, and the file of each', async () => {
   const listed = await reflect(service.address, 58, '')
   expect(listed).toContain('envoy.service.ratelimit.v3.RateLimitService')
   expect(listed).toContain('envoy.service.auth.v3.Authorization')
+  expect(listed).toContain('grpc.health.v1.Health')
   expect(await reflect(service.address, 34, 'envoy.service.auth.v3.Authorization')).toContain('AttributeContext')
+  expect(await reflect(service.address, 34, 'envoy.type.v3.StatusCode')).toContain('TooManyRequests')
+  expect(await reflect(service.address, 26, 'envoy/service/ratelimit/v3/rls.proto')).toContain('ShouldRateLimit')
+  expect(await reflect(service.address, 34, 'other.Service')).toContain('there is no symbol other.Service')
 })
 
 /** One question of grpc.reflection.v1, by the tag of its field; the bytes of the answer as text. */
@@ -145,6 +151,62 @@ test('a call in flight is finished while the server closes; new ones are refused
   await closed
 })
 
+test('more calls at a time than may be are refused at once, with when to come again; health is not', async () => {
+  const store = memoryStore()
+  let answer = (): void => undefined
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const decide: Store['decide'] = async (checks, mode) => {
+    await mayAnswer
+    return store.decide(checks, mode)
+  }
+  const slow = Object.assign(Object.create(store) as Store, { decide })
+  service = await grpcService({ rules, store: slow, maxConcurrent: 2 })
+  const { client, address } = service
+  const first = [client.call(ask, request), client.call(ask, { ...request, domain: 'other' })]
+  const refused = await client.call(ask, request).catch((error: unknown) => error)
+  expect(refused).toMatchObject({
+    code: status.UNAVAILABLE,
+    details: 'ERR_OVERLOADED: 2 calls are under way already',
+  })
+  expect((refused as { metadata: Metadata }).metadata.get('grpc-retry-pushback-ms')).toEqual(['1000'])
+  expect(await health(address, '')).toBe(SERVING)
+  answer()
+  await Promise.all(first)
+  expect(await client.call(ask, request)).toMatchObject({ overallCode: 2 })
+})
+
+test('health that is watched: what it is, and what it becomes; a name that there is not is unknown', async () => {
+  service = await grpcService({ rules })
+  const client = new Client(service.address, credentials.createInsecure())
+  const watch = (name: string) => {
+    const question = Buffer.concat([Buffer.from([10, name.length]), Buffer.from(name)])
+    const bytes = (given: Buffer) => given
+    const call = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', bytes, bytes, question)
+    const told: number[] = []
+    call.on('data', (answer: Buffer) => told.push(answer[1] as number))
+    const ended = new Promise<number>((resolve) => call.once('error', ({ code }: { code: number }) => resolve(code)))
+    return { told, ended }
+  }
+  const [known, unknown] = [watch('ratelimit'), watch('other')]
+  await until(() => known.told.length === 1 && unknown.told.length === 1)
+  service.server.leave()
+  await until(() => known.told.length === 2)
+  expect([known.told, unknown.told]).toEqual([[SERVING, NOT_SERVING], [SERVICE_UNKNOWN]])
+  await service.server.close(5000)
+  expect([await known.ended, await unknown.ended]).toEqual([status.UNAVAILABLE, status.UNAVAILABLE])
+  client.close()
+})
+
+test('a connection that is old enough is asked to go, and its client is served over another', async () => {
+  service = await grpcService({ rules, connections: { maxAgeMs: 100, maxAgeGraceMs: 1000 } })
+  const session = connectHttp2(`http://${service.address}`)
+  await new Promise<void>((resolve) => session.once('goaway', () => resolve()))
+  await new Promise<void>((resolve) => session.once('close', resolve))
+  expect(await service.client.call(ask, request)).toMatchObject({ overallCode: 1 })
+})
+
 describe('TLS', () => {
   const strong = { keyType: 'ec', algorithm: 'sha256' } as const
 
@@ -166,11 +228,7 @@ describe('TLS', () => {
   test('mutual: clients of the authority are served, others and those without a certificate are not', async () => {
     const [ours, others] = [await authority('ours'), await authority('others')]
     const own = await signed('localhost', ours)
-    const pair = { cert_chain: own.cert, private_key: own.key }
-    service = await grpcService({
-      rules,
-      credentials: ServerCredentials.createSsl(Buffer.from(ours.cert), [pair], true),
-    })
+    service = await grpcService({ rules, tls: { ...own, ca: Buffer.from(ours.cert) } })
     const root = Buffer.from(ours.cert)
     const address = service.address.replace('127.0.0.1', 'localhost')
     const attempt = async (by: { key: Buffer; cert: Buffer } | undefined) => {

@@ -1,19 +1,22 @@
-import { logVerbosity, Server, type ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
-import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import type { Gate } from 'tidegate'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
 import { ServiceError } from '../errors.ts'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { ConnectionLimits } from '../rpc/connections.ts'
+import type { Methods } from '../rpc/method.ts'
+import { RpcServer, type TlsMaterial } from '../rpc/rpc-server.ts'
+import type { RpcError } from '../rpc/status.ts'
 import type { Trust } from '../settings/trust.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
+import { Admission } from './admission.ts'
 import { authorization } from './authorization.ts'
-import { Authorization } from './generated/envoy/service/auth/v3/external_auth_pb.ts'
-import { RateLimitService } from './generated/envoy/service/ratelimit/v3/rls_pb.ts'
-import { addReflection } from './reflection.ts'
-import { serviceDefinition } from './service-definition.ts'
-import { unaryHandler } from './unary-handler.ts'
+import { readCheckRequest, writeCheckResponse } from './check-codec.ts'
+import { decisionMethod } from './decision-method.ts'
+import { Health } from './health.ts'
+import { reflectionMethods } from './reflection.ts'
+import { readRateLimitRequest, writeRateLimitResponse } from './wire/rate-limit-codec.ts'
 
 export interface GrpcOptions {
   readonly gate: Gate
@@ -23,68 +26,89 @@ export interface GrpcOptions {
   readonly isTrusted: Trust
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Without it, connections are not encrypted. */
+  readonly tls?: TlsMaterial | undefined
+  /** How many calls can be under way at a time; more are `UNAVAILABLE` at once. Default: 5,000. */
+  readonly maxConcurrent?: number
+  /** How long connections stay. Default: 24 hours, and one more for what is under way. */
+  readonly connections?: ConnectionLimits
 }
 
+const RATE_LIMIT = 'envoy.service.ratelimit.v3.RateLimitService'
+const AUTHORIZATION = 'envoy.service.auth.v3.Authorization'
 /** Names that health is asked by: of all, of the service as envoyproxy/ratelimit calls it, and of the services themselves. */
-const HEALTH_NAMES = ['', 'ratelimit', RateLimitService.typeName, Authorization.typeName]
+const HEALTH_NAMES = ['', 'ratelimit', RATE_LIMIT, AUTHORIZATION]
+const CONNECTIONS: ConnectionLimits = { maxAgeMs: 24 * 3_600_000, maxAgeGraceMs: 3_600_000 }
 
 /** The gRPC side of the service. */
 export class GrpcServer {
-  readonly #server: Server
-  readonly #health = new HealthImplementation(Object.fromEntries(HEALTH_NAMES.map((name) => [name, 'SERVING'])))
+  readonly #server: RpcServer
+  readonly #health = new Health(HEALTH_NAMES)
 
-  constructor({ gate, rateLimiting, forwardAuth, isTrusted, logger, metrics }: GrpcOptions) {
-    // What the package would print comes as an error as well.
-    setLogVerbosity(logVerbosity.NONE)
-    this.#server = new Server(LIMITS)
-    this.#server.addService(serviceDefinition(RateLimitService), {
-      ShouldRateLimit: unaryHandler(rateLimiting, { logger, metrics, endpoint: 'grpc ShouldRateLimit' }),
+  constructor(options: GrpcOptions) {
+    const { logger, metrics, tls, connections = CONNECTIONS } = options
+    const onRefusal = ({ message }: RpcError): void => {
+      metrics.errors.inc({ code: 'ERR_MALFORMED_REQUEST' })
+      logger.debug({ code: 'ERR_MALFORMED_REQUEST' }, message)
+    }
+    this.#server = new RpcServer({ methods: this.#methods(options), tls, connections, onRefusal })
+  }
+
+  #methods({
+    gate,
+    rateLimiting,
+    forwardAuth,
+    isTrusted,
+    logger,
+    metrics,
+    maxConcurrent = 5_000,
+  }: GrpcOptions): Methods {
+    const answering = { logger, metrics, admission: new Admission(maxConcurrent) }
+    const shouldRateLimit = decisionMethod({
+      ...answering,
+      endpoint: 'grpc ShouldRateLimit',
+      read: readRateLimitRequest,
+      answer: rateLimiting,
+      write: writeRateLimitResponse,
     })
-    this.#server.addService(serviceDefinition(Authorization), {
-      Check: unaryHandler(authorization(gate, forwardAuth, isTrusted), { logger, metrics, endpoint: 'grpc Check' }),
+    const check = decisionMethod({
+      ...answering,
+      endpoint: 'grpc Check',
+      read: readCheckRequest,
+      answer: authorization(gate, forwardAuth, isTrusted),
+      write: writeCheckResponse,
     })
-    this.#health.addToServer(this.#server)
-    addReflection(this.#server, [RateLimitService, Authorization])
+    return new Map([
+      [`/${RATE_LIMIT}/ShouldRateLimit`, shouldRateLimit],
+      [`/${AUTHORIZATION}/Check`, check],
+      ...this.#health.methods,
+      ...reflectionMethods(),
+    ])
   }
 
   /**
    * Resolves to the address, with the port that was taken.
    * @throws ServiceError `ERR_CANNOT_LISTEN`
    */
-  async listen(host: string, port: number, credentials: ServerCredentials): Promise<string> {
+  async listen(host: string, port: number): Promise<string> {
     const name = host.includes(':') ? `[${host}]` : host
-    const address = `${name}:${port}`
     try {
-      const taken = await new Promise<number>((resolve, reject) => {
-        this.#server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
-      })
-      return `${name}:${taken}`
+      return `${name}:${await this.#server.listen(host, port)}`
     } catch (cause) {
       const reason = unavailableReason(cause)
       const hint = '--grpc takes another port, --grpc off serves HTTP alone'
-      throw new ServiceError('ERR_CANNOT_LISTEN', `cannot listen on ${address} for gRPC: ${reason}; ${hint}`, { cause })
+      const message = `cannot listen on ${name}:${port} for gRPC: ${reason}; ${hint}`
+      throw new ServiceError('ERR_CANNOT_LISTEN', message, { cause })
     }
   }
 
   /** Says that no new work is wanted; what comes is still answered. */
   leave(): void {
-    for (const name of HEALTH_NAMES) this.#health.setStatus(name, 'NOT_SERVING')
+    this.#health.leave()
   }
 
   /** Asks clients to go (GOAWAY), and waits for what is in flight. Cuts what is still there after so many ms. */
-  async close(patienceMs: number): Promise<void> {
-    const cut = setTimeout(() => this.#server.forceShutdown(), patienceMs)
-    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
-    clearTimeout(cut)
+  close(patienceMs: number): Promise<void> {
+    return this.#server.close(patienceMs)
   }
-}
-
-/** What one client can ask of the server at a time. */
-const LIMITS = {
-  // Bytes. A request of Envoy with its headers is a few thousand.
-  'grpc.max_receive_message_length': 1024 * 1024,
-  'grpc.max_concurrent_streams': 1000,
-  // A connection whose peer is gone without a word is noticed within this and the next. Milliseconds.
-  'grpc.keepalive_time_ms': 60_000,
-  'grpc.keepalive_timeout_ms': 20_000,
 }

@@ -1,13 +1,7 @@
-import { fromJsonString, type JsonReadOptions, toJson } from '@bufbuild/protobuf'
 import type { FastifyInstance } from 'fastify'
 import { type Limits, limitsIn } from '../envoy/limits.ts'
+import { CODE } from '../envoy/protocol.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
-import { ServiceError } from '../errors.ts'
-import {
-  RateLimitResponse_Code as Code,
-  RateLimitRequestSchema,
-  RateLimitResponseSchema,
-} from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import type { Lifecycle } from './health-routes.ts'
 import { acceptAnyText, decodeText } from './json-body.ts'
 
@@ -24,9 +18,12 @@ export async function envoyRoutes(server: FastifyInstance, options: EnvoyOptions
   acceptAnyText(server)
 
   server.post('/json', async (request, reply) => {
-    const answer = await rateLimiting(readMessage(request.body))
-    const isOver = answer.overallCode === Code.OVER_LIMIT
-    return reply.code(isOver ? 429 : 200).send(toJson(RateLimitResponseSchema, answer))
+    const text = decodeText(request.body)
+    // Loaded with the first request: few ask for it, and a start without it is sooner.
+    const { readJsonRequest, jsonResponse } = await import('./envoy-json.ts')
+    const answer = await rateLimiting(readJsonRequest(text))
+    const isOver = answer.overallCode === CODE.OVER_LIMIT
+    return reply.code(isOver ? 429 : 200).send(jsonResponse(answer))
   })
 
   server.get('/healthcheck', async (_request, reply) => {
@@ -41,19 +38,6 @@ export async function envoyRoutes(server: FastifyInstance, options: EnvoyOptions
     const now = limits()
     return reply.type('text/plain; charset=utf-8').send(now === undefined ? '' : listing(now))
   })
-}
-
-const READING: Partial<JsonReadOptions> = { ignoreUnknownFields: false }
-
-function readMessage(body: unknown) {
-  const text = decodeText(body)
-  try {
-    return fromJsonString(RateLimitRequestSchema, text, READING)
-  } catch (cause) {
-    const expected = 'a RateLimitRequest of Envoy as JSON'
-    const message = `body: expected ${expected}; ${(cause as Error).message}`
-    throw new ServiceError('ERR_INVALID_BODY', message, { field: 'body', expected, cause })
-  }
 }
 
 /** A line for each limit. */

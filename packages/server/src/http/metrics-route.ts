@@ -6,7 +6,7 @@ export function measureRequests(server: FastifyInstance, metrics: Metrics): void
   server.addHook('onResponse', async (request, reply) => {
     // The path as the route has it, not as a client wrote it.
     const endpoint = request.routeOptions.url ?? 'unknown'
-    if (endpoint !== '/metrics') metrics.requestSeconds.observe({ endpoint }, reply.elapsedTime / 1000)
+    if (endpoint !== '/metrics') metrics.requestSeconds.timer(endpoint).observe(reply.elapsedTime / 1000)
   })
   server.get('/metrics', async (_request, reply) => {
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

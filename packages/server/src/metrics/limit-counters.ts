@@ -1,6 +1,7 @@
 import type { Charged } from '../envoy/charge.ts'
 import type { RequestDescriptor } from '../envoy/request.ts'
-import type { Metrics, Outcome } from './metrics.ts'
+import type { Outcome } from './decision-counts.ts'
+import type { Metrics } from './metrics.ts'
 import type { StatsdCounters } from './statsd-counters.ts'
 
 /** Near its limit is what has used more than this share of it, as envoyproxy/ratelimit has it by default. */
@@ -16,7 +17,7 @@ export function limitObserver(metrics: Metrics, statsd: StatsdCounters | undefin
       if (limit.kind !== 'counted' || figures === undefined) continue
       const { allowed, used } = figures
       const outcome: Outcome = allowed ? 'allowed' : limit.shadowMode ? 'shadowed' : 'refused'
-      metrics.decisions.inc({ rule: limit.rule.name, outcome, source })
+      metrics.count(limit.rule.name, outcome, source)
       if (statsd === undefined) continue
       const hits = descriptors[i]?.hits ?? 1
       const count = (name: string): void => statsd.add(`rate_limit.${sanitized(limit.metric)}.${name}`, hits)

@@ -1,14 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Decision, FallbackCause, Source } from 'tidegate'
+import { DecisionCounts, type Outcome } from './decision-counts.ts'
+import { DurationHistogram } from './duration-histogram.ts'
 
 /** Seconds. A decision in memory takes tens of microseconds, one of Redis about a millisecond. */
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1]
 
 /** Why a store does not decide. */
 const CAUSES: readonly FallbackCause[] = ['deadline', 'breaker', 'error', 'overload']
-
-/** What a rule has said of a request. */
-export type Outcome = 'allowed' | 'refused' | 'shadowed'
 
 /**
  * Everything that `/metrics` shows. Labels hold names of the configuration and of this code, never what a client sends, so
@@ -18,25 +17,20 @@ export class Metrics {
   readonly registry = new Registry()
   readonly #registers = [this.registry]
 
-  readonly decisions = new Counter({
-    name: 'tidegate_decisions_total',
-    help: 'Requests by the rule that decided, what it said, and where it was decided.',
-    labelNames: ['rule', 'outcome', 'source'] as const,
-    registers: this.#registers,
-  })
-  readonly requestSeconds = new Histogram({
+  readonly #decisionCounts = new DecisionCounts()
+  readonly requestSeconds = new DurationHistogram({
     name: 'tidegate_request_duration_seconds',
     help: 'From a request over HTTP or gRPC to its answer.',
-    labelNames: ['endpoint'] as const,
+    label: 'endpoint',
     buckets: BUCKETS,
-    registers: this.#registers,
+    registry: this.registry,
   })
-  readonly storeSeconds = new Histogram({
+  readonly storeSeconds = new DurationHistogram({
     name: 'tidegate_store_duration_seconds',
     help: 'From a question to the store to its answer, its place in the batch included.',
-    labelNames: ['operation'] as const,
+    label: 'operation',
     buckets: BUCKETS,
-    registers: this.#registers,
+    registry: this.registry,
   })
   readonly errors = new Counter({
     name: 'tidegate_errors_total',
@@ -87,6 +81,16 @@ export class Metrics {
   readonly #versions = new Map<string, string>()
 
   constructor() {
+    const counts = this.#decisionCounts
+    new Counter({
+      name: 'tidegate_decisions_total',
+      help: 'Requests by the rule that decided, what it said, and where it was decided.',
+      labelNames: ['rule', 'outcome', 'source'] as const,
+      registers: this.#registers,
+      collect() {
+        counts.flush((labels, count) => this.inc(labels, count))
+      },
+    })
     collectDefaultMetrics({ register: this.registry })
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
     for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)
@@ -94,14 +98,15 @@ export class Metrics {
 
   /** Counts a request by the rule that decided, and besides by each rule in shadow that would have refused it. */
   decided({ rule, allowed, source, rules }: Decision): void {
-    this.#count(rule ?? 'none', allowed ? 'allowed' : 'refused', source)
+    this.count(rule ?? 'none', allowed ? 'allowed' : 'refused', source)
     for (const figures of rules) {
-      if (figures.shadow === true && !figures.allowed) this.#count(figures.rule, 'shadowed', source)
+      if (figures.shadow === true && !figures.allowed) this.count(figures.rule, 'shadowed', source)
     }
   }
 
-  #count(rule: string, outcome: Outcome, source: Source): void {
-    this.decisions.inc({ rule, outcome, source })
+  /** Counts what one rule has said of a request. */
+  count(rule: string, outcome: Outcome, source: Source): void {
+    this.#decisionCounts.add(rule, outcome, source)
   }
 
   /** Says which version of a configuration is served from now on. */

@@ -25,12 +25,17 @@ export function observedGate(gate: Gate, metrics: Metrics): Gate {
       return settlement
     },
   }
+  const bound = new Map<PropertyKey, unknown>(Object.entries(observed))
   return new Proxy(gate, {
     get(target, name) {
-      if (Object.hasOwn(observed, name)) return observed[name as keyof typeof observed]
+      const own = bound.get(name)
+      if (own !== undefined) return own
       const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
       // Its private fields are there for it alone.
-      return typeof value === 'function' ? value.bind(target) : value
+      const method: unknown = value.bind(target)
+      bound.set(name, method)
+      return method
     },
   })
 }

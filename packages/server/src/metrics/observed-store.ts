@@ -14,14 +14,18 @@ export function observedStore(store: Store, metrics: Metrics): Store {
       const own = observed.get(name)
       if (own !== undefined) return own
       const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
+      if (typeof value !== 'function') return value
+      // Bound once: some are asked with every decision.
+      const bound: unknown = value.bind(target)
+      observed.set(name, bound)
+      return bound
     },
   })
 }
 
 function timed(store: Store, operation: (typeof OPERATIONS)[number], metrics: Metrics) {
   const ask = (store[operation] as (...given: unknown[]) => Promise<unknown>).bind(store)
-  const seconds = metrics.storeSeconds.labels({ operation })
+  const seconds = metrics.storeSeconds.timer(operation)
   return async (...given: unknown[]): Promise<unknown> => {
     const start = performance.now()
     try {

@@ -33,10 +33,45 @@ test('the names of envoyproxy/ratelimit, with its defaults for host and log', ()
 })
 
 test('a password alone, TLS, and files of TLS', () => {
-  const more = { REDIS_URL: 'r:1', REDIS_AUTH: 'secret', REDIS_TLS: 'true', GRPC_SERVER_TLS_CERT: '/c.pem' }
+  const files = { GRPC_SERVER_TLS_CERT: '/c.pem', GRPC_SERVER_TLS_KEY: '/k.pem', GRPC_CLIENT_TLS_CACERT: '/a.pem' }
+  const more = { REDIS_URL: 'r:1', REDIS_AUTH: 'secret', REDIS_TLS: 'true', GRPC_SERVER_USE_TLS: 'true', ...files }
   const settings = readSettings([], { ...folder, ...more, RUNTIME_APPDIRECTORY: 'other', LOG_LEVEL: 'WARNING' })
-  expect(settings).toMatchObject({ redis: 'rediss://:secret@r:1', grpcTlsCert: '/c.pem', logLevel: 'warn' })
+  expect(settings).toMatchObject({ redis: 'rediss://:secret@r:1', logLevel: 'warn' })
+  expect(settings).toMatchObject({ grpcTlsCert: '/c.pem', grpcTlsKey: '/k.pem', grpcTlsClientCa: '/a.pem' })
+  expect(readSettings([], { ...folder, ...files })).toMatchObject({
+    grpcTlsCert: '',
+    grpcTlsKey: '',
+    grpcTlsClientCa: '',
+  })
   expect(settings.ratelimitConfig).toBe('/data/ratelimit/other')
+})
+
+test('how long connections stay, with the defaults that are the same there', () => {
+  const settings = readSettings([], {
+    ...folder,
+    GRPC_MAX_CONNECTION_AGE: '1h30m',
+    GRPC_MAX_CONNECTION_AGE_GRACE: '10s',
+  })
+  expect(settings).toMatchObject({ grpcMaxConnectionAge: 5_400_000, grpcMaxConnectionAgeGrace: 10_000 })
+  expect(readSettings([], folder)).toMatchObject({
+    grpcMaxConnectionAge: 86_400_000,
+    grpcMaxConnectionAgeGrace: 3_600_000,
+  })
+  const never = readSettings([], { TIDEGATE_GRPC_MAX_CONNECTION_AGE: 'off' })
+  expect(never.grpcMaxConnectionAge).toBe(Number.POSITIVE_INFINITY)
+})
+
+test.each([
+  [{ GRPC_MAX_CONNECTION_AGE: '1w' }, 'GRPC_MAX_CONNECTION_AGE: expected a duration from 1s to 366d'],
+  [{ GRPC_MAX_CONNECTION_AGE: '0s' }, 'GRPC_MAX_CONNECTION_AGE: expected a duration from 1s to 366d'],
+  [{ GRPC_SERVER_USE_TLS: 'true' }, 'GRPC_SERVER_TLS_CERT: expected the name of a file, because GRPC_SERVER_USE_TLS'],
+  [
+    { GRPC_SERVER_USE_TLS: '1', GRPC_SERVER_TLS_CERT: '/c.pem' },
+    'GRPC_SERVER_TLS_KEY: expected the name of a file, because GRPC_SERVER_USE_TLS is true',
+  ],
+  [{ GRPC_SERVER_USE_TLS: 'true', GRPC_CLIENT_TLS_SAN: 'envoy' }, 'GRPC_CLIENT_TLS_SAN: expected none'],
+])('%j is refused', (more, message) => {
+  expect(() => readSettings([], { ...folder, ...more })).toThrow(message)
 })
 
 test('flags and variables of ours go before', () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { ServiceError } from '../errors.ts'
 
 /** An environment in our names, and for each the name of envoyproxy/ratelimit that it was taken from. */
 export interface TranslatedEnvironment {
@@ -11,15 +12,21 @@ const NAMES: Readonly<Record<string, { readonly ours: string; readonly write?: (
   HOST: { ours: 'TIDEGATE_HOST' },
   PORT: { ours: 'TIDEGATE_HTTP' },
   GRPC_PORT: { ours: 'TIDEGATE_GRPC' },
-  GRPC_SERVER_TLS_CERT: { ours: 'TIDEGATE_GRPC_TLS_CERT' },
-  GRPC_SERVER_TLS_KEY: { ours: 'TIDEGATE_GRPC_TLS_KEY' },
-  GRPC_CLIENT_TLS_CACERT: { ours: 'TIDEGATE_GRPC_TLS_CLIENT_CA' },
+  GRPC_MAX_CONNECTION_AGE: { ours: 'TIDEGATE_GRPC_MAX_CONNECTION_AGE' },
+  GRPC_MAX_CONNECTION_AGE_GRACE: { ours: 'TIDEGATE_GRPC_MAX_CONNECTION_AGE_GRACE' },
   LOG_LEVEL: { ours: 'TIDEGATE_LOG_LEVEL', write: logLevel },
   SHADOW_MODE: { ours: 'TIDEGATE_RATELIMIT_SHADOW', write: boolean },
   QUOTA_MODE: { ours: 'TIDEGATE_RATELIMIT_QUOTA', write: boolean },
   RESPONSE_DYNAMIC_METADATA: { ours: 'TIDEGATE_RATELIMIT_METADATA', write: boolean },
   MERGE_DOMAIN_CONFIG: { ours: 'TIDEGATE_RATELIMIT_MERGE_DOMAINS', write: boolean },
 }
+
+/** The files of TLS, which are used where GRPC_SERVER_USE_TLS is true. */
+const TLS_NAMES = {
+  GRPC_SERVER_TLS_CERT: 'TIDEGATE_GRPC_TLS_CERT',
+  GRPC_SERVER_TLS_KEY: 'TIDEGATE_GRPC_TLS_KEY',
+  GRPC_CLIENT_TLS_CACERT: 'TIDEGATE_GRPC_TLS_CLIENT_CA',
+} as const
 
 /** Their defaults, where ours are others. */
 const DEFAULTS = { TIDEGATE_HOST: '0.0.0.0', TIDEGATE_LOG_LEVEL: 'warn' }
@@ -28,6 +35,7 @@ const DEFAULTS = { TIDEGATE_HOST: '0.0.0.0', TIDEGATE_LOG_LEVEL: 'warn' }
  * An environment made for envoyproxy/ratelimit, which names the folder of its configuration with RUNTIME_ROOT and
  * RUNTIME_SUBDIRECTORY, in our names; any other is left as it is, because names such as PORT are everybody's. A variable
  * of ours goes before one of theirs.
+ * @throws ServiceError `ERR_INVALID_SETTING` where it asks for a protection that it does not complete, or that there is not
  */
 export function translateEnvironment(environment: NodeJS.ProcessEnv): TranslatedEnvironment {
   const { RUNTIME_ROOT: root, RUNTIME_SUBDIRECTORY: subdirectory } = environment
@@ -45,6 +53,9 @@ export function translateEnvironment(environment: NodeJS.ProcessEnv): Translated
     const value = environment[theirs]
     if (value) take(ours, write(value), theirs)
   }
+  if (usesTls(environment)) {
+    for (const [theirs, ours] of Object.entries(TLS_NAMES)) take(ours, environment[theirs], theirs)
+  }
   take('TIDEGATE_STATSD', statsdAddress(environment), 'USE_STATSD')
   take('TIDEGATE_REDIS', redisUrl(environment), 'REDIS_URL')
   take('TIDEGATE_RATELIMIT_HEADERS', headerNames(environment), 'LIMIT_RESPONSE_HEADERS_ENABLED')
@@ -54,6 +65,21 @@ export function translateEnvironment(environment: NodeJS.ProcessEnv): Translated
     origins.delete(name)
   }
   return { environment: translated, origins }
+}
+
+/** What is asked for and cannot be had is refused: a service without it would look as if it were protected. */
+function usesTls(environment: NodeJS.ProcessEnv): boolean {
+  const { GRPC_SERVER_USE_TLS: use = '', GRPC_CLIENT_TLS_SAN: san } = environment
+  if (boolean(use) !== 'true') return false
+  if (san) throw refusal('GRPC_CLIENT_TLS_SAN', 'none: every client of the authority is served')
+  for (const name of ['GRPC_SERVER_TLS_CERT', 'GRPC_SERVER_TLS_KEY']) {
+    if (!environment[name]) throw refusal(name, 'the name of a file, because GRPC_SERVER_USE_TLS is true')
+  }
+  return true
+}
+
+function refusal(field: string, expected: string): ServiceError {
+  return new ServiceError('ERR_INVALID_SETTING', `${field}: expected ${expected}`, { field, expected })
 }
 
 function appDirectory({ RUNTIME_APPDIRECTORY: folder }: NodeJS.ProcessEnv): string {

@@ -1,3 +1,4 @@
+import { readDuration } from './read-duration.ts'
 import { readPort } from './read-port.ts'
 import type { Setting } from './setting.ts'
 
@@ -42,4 +43,22 @@ export const grpcSettings = {
     expected: 'the name of a file',
     read: (text) => text,
   } satisfies Setting<string>,
+  grpcMaxConnectionAge: {
+    flag: '--grpc-max-connection-age',
+    environment: 'TIDEGATE_GRPC_MAX_CONNECTION_AGE',
+    placeholder: 'DURATION',
+    default: '24h',
+    doc: 'After so long, a tenth more or less, the client of a gRPC connection is asked to open another; off for never.',
+    expected: 'a duration from 1s to 366d, such as 30m, or off',
+    read: readDuration,
+  } satisfies Setting<number>,
+  grpcMaxConnectionAgeGrace: {
+    flag: '--grpc-max-connection-age-grace',
+    environment: 'TIDEGATE_GRPC_MAX_CONNECTION_AGE_GRACE',
+    placeholder: 'DURATION',
+    default: '1h',
+    doc: 'How long the calls on such a connection may then take to end; off for as long as they like.',
+    expected: 'a duration from 1s to 366d, such as 30m, or off',
+    read: readDuration,
+  } satisfies Setting<number>,
 } as const

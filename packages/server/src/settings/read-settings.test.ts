@@ -25,6 +25,8 @@ describe('settings', () => {
       grpcTlsCert: '',
       grpcTlsKey: '',
       grpcTlsClientCa: '',
+      grpcMaxConnectionAge: 86_400_000,
+      grpcMaxConnectionAgeGrace: 3_600_000,
       ratelimitConfig: '',
       ratelimitMergeDomains: false,
       ratelimitCounting: 'together',

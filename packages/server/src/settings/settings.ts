@@ -57,7 +57,7 @@ export const settings = {
     environment: 'TIDEGATE_MAX_CONCURRENT',
     placeholder: 'COUNT',
     default: '5000',
-    doc: 'How many HTTP requests can be under way at a time; more are answered 503 at once.',
+    doc: 'How many HTTP requests, and how many gRPC calls, can be under way at a time; more are answered 503, and UNAVAILABLE, at once.',
     expected: 'a whole number from 1 to 1000000',
     read: readCount,
   } satisfies Setting<number>,

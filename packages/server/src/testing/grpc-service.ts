@@ -1,10 +1,11 @@
-import { ServerCredentials } from '@grpc/grpc-js'
 import { pino } from 'pino'
 import { createGate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import type { AnswerSettings } from '../envoy/settings.ts'
 import { GrpcServer } from '../grpc/server.ts'
 import { Metrics } from '../metrics/metrics.ts'
+import type { ConnectionLimits } from '../rpc/connections.ts'
+import type { TlsMaterial } from '../rpc/rpc-server.ts'
 import { readTrust } from '../settings/trust.ts'
 import { GrpcClient } from './grpc-client.ts'
 import { limitingByText } from './limiting-by-text.ts'
@@ -27,7 +28,9 @@ interface Options {
   store?: Store
   headers?: Record<string, string>
   denyStatus?: 401 | 403 | 429
-  credentials?: ServerCredentials
+  tls?: TlsMaterial
+  maxConcurrent?: number
+  connections?: ConnectionLimits
 }
 
 /** The gRPC side on a real port of loopback, with a clock that stands at 1,700,000,000,000 until a test moves it. */
@@ -50,8 +53,11 @@ export async function grpcService(options: Options): Promise<GrpcService> {
     isTrusted,
     logger,
     metrics: new Metrics(),
+    tls: options.tls,
+    ...(options.maxConcurrent !== undefined && { maxConcurrent: options.maxConcurrent }),
+    ...(options.connections !== undefined && { connections: options.connections }),
   })
-  const address = await server.listen('127.0.0.1', 0, options.credentials ?? ServerCredentials.createInsecure())
+  const address = await server.listen('127.0.0.1', 0)
   const client = new GrpcClient(address)
   const close = async () => {
     client.close()
