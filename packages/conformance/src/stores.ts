@@ -35,8 +35,8 @@ export const storeKinds: readonly StoreKind[] = [
   single('Redis', 'redis-server', glide, 5_000),
   single('Valkey', 'valkey-server', iovalkey, 10_000),
   single('Valkey', 'valkey-server', glide, 5_000),
-  behindService({ name: 'memory', skipped: undefined, cluster: false, steps: 0, start: startMemory }, 5_000),
-  behindService(single('Redis', 'redis-server', ioredis, 0), 5_000),
+  behindService({ name: 'memory', skipped: undefined, cluster: false, steps: 0, start: startMemory }, 2_000),
+  behindService(single('Redis', 'redis-server', ioredis, 0), 2_000),
 ]
 
 /** Every store whose keys are spread over nodes by their hash slot. */

@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Descriptor, Gate, RuleOptions } from 'tidegate'
 import { z } from 'zod'
 import { acceptJson, readBody, shapeOf } from '../http/json-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { authorize } from './authorize.ts'
-import type { Scope, Tokens } from './tokens.ts'
+import { allow } from './authorize.ts'
+import type { Tokens } from './tokens.ts'
 
 export interface AdminOptions {
   readonly gate: Gate
@@ -25,17 +25,9 @@ const blockSchema = shapeOf({
 /** Rules as they are and as they are to be, counters forgotten and keys blocked; for whoever may administrate. */
 export async function adminRoutes(server: FastifyInstance, { gate, tokens, metrics }: AdminOptions): Promise<void> {
   acceptJson(server)
-  const allow = (scope: Scope) => ({
-    onRequest: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      if (!tokens.isEmpty) void reply.header('www-authenticate', 'Bearer')
-      authorize(request, tokens, scope)
-      void reply.removeHeader('www-authenticate')
-    },
-  })
+  server.get('/v1/rules', allow(tokens, 'read'), async () => ({ version: gate.version, rules: gate.rules.map(shown) }))
 
-  server.get('/v1/rules', allow('read'), async () => ({ version: gate.version, rules: gate.rules.map(shown) }))
-
-  server.put('/v1/rules', allow('write'), async (request) => {
+  server.put('/v1/rules', allow(tokens, 'write'), async (request) => {
     const { rules } = readBody(request, rulesSchema)
     const changes = gate.update(rules as RuleOptions[])
     metrics.serves('rules', gate.version)
@@ -43,24 +35,24 @@ export async function adminRoutes(server: FastifyInstance, { gate, tokens, metri
     return changes
   })
 
-  server.post('/v1/reset', allow('write'), async (request) => {
+  server.post('/v1/reset', allow(tokens, 'write'), async (request) => {
     const { descriptor } = readBody(request, resetSchema)
     await gate.reset(descriptor as Descriptor)
     return { reset: true }
   })
 
-  server.post('/v1/block', allow('write'), async (request) => {
+  server.post('/v1/block', allow(tokens, 'write'), async (request) => {
     const { descriptor, duration, rule } = readBody(request, blockSchema)
     await gate.block(descriptor as Descriptor, duration as 'forever', ruleOf(rule))
     return { blocked: true }
   })
 
-  server.post('/v1/unblock', allow('write'), async (request) => {
+  server.post('/v1/unblock', allow(tokens, 'write'), async (request) => {
     const { descriptor, rule } = readBody(request, counterSchema)
     return { unblocked: await gate.unblock(descriptor as Descriptor, ruleOf(rule)) }
   })
 
-  server.post('/v1/entries', allow('read'), async (request) => {
+  server.post('/v1/entries', allow(tokens, 'read'), async (request) => {
     const { descriptor, rule } = readBody(request, counterSchema)
     return { entries: await gate.entries(descriptor as Descriptor, ruleOf(rule)) }
   })

@@ -2,6 +2,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastif
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
 import { adminRoutes } from '../admin/admin-routes.ts'
+import { storeRoutes } from '../admin/store-routes.ts'
 import type { Tokens } from '../admin/tokens.ts'
 import type { Limits } from '../envoy/limits.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
@@ -93,6 +94,7 @@ export function createService(options: ServiceOptions): FastifyInstance {
   measureRequests(server, metrics)
   void server.register(limitRoutes, options)
   void server.register(adminRoutes, options)
+  void server.register(storeRoutes, options)
   void server.register(refundRoutes, options)
   void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)

@@ -56,6 +56,11 @@ export class Metrics {
     labelNames: ['operation', 'settled'] as const,
     registers: this.#registers,
   })
+  readonly remoteOperations = new Counter({
+    name: 'tidegate_remote_operations_total',
+    help: 'Operations on counters that clients of tidegate/remote have asked for.',
+    registers: this.#registers,
+  })
   readonly fallbacks = new Counter({
     name: 'tidegate_fallbacks_total',
     help: 'Decisions that were made without the store, by why it did not decide.',

@@ -11,9 +11,9 @@ export const adminSettings = {
     placeholder: 'FILE',
     default: '',
     defaultDoc: 'only this machine itself may administrate',
-    doc: 'The bearer tokens that may administrate: a file with read:TOKEN or write:TOKEN on each line, or such a list with commas.',
+    doc: 'The bearer tokens that may administrate: a file with read:TOKEN, write:TOKEN or store:TOKEN (for tidegate/remote) on each line, or such a list with commas.',
     expected:
-      'a file with read:TOKEN or write:TOKEN on each line, or a list of these; a token has at least 16 letters, digits or ._~+/=-',
+      'a file with read:TOKEN, write:TOKEN or store:TOKEN on each line, or a list of these; a token has at least 16 letters, digits or ._~+/=-',
     read: readTokens,
   } satisfies Setting<Tokens>,
   statsd: {
