@@ -3,6 +3,7 @@ import type { Descriptor, Gate, RuleOptions } from 'tidegate'
 import { z } from 'zod'
 import { acceptJson, readBody, shapeOf } from '../http/json-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Fleet } from '../workers/fleet.ts'
 import { allow } from './authorize.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -10,6 +11,7 @@ export interface AdminOptions {
   readonly gate: Gate
   readonly tokens: Tokens
   readonly metrics: Metrics
+  readonly fleet: Pick<Fleet, 'shareRules'>
 }
 
 /** The shape alone: what the values must be is the library's to say. */
@@ -23,7 +25,10 @@ const blockSchema = shapeOf({
 })
 
 /** Rules as they are and as they are to be, counters forgotten and keys blocked; for whoever may administrate. */
-export async function adminRoutes(server: FastifyInstance, { gate, tokens, metrics }: AdminOptions): Promise<void> {
+export async function adminRoutes(
+  server: FastifyInstance,
+  { gate, tokens, metrics, fleet }: AdminOptions,
+): Promise<void> {
   acceptJson(server)
   server.get('/v1/rules', allow(tokens, 'read'), async () => ({ version: gate.version, rules: gate.rules.map(shown) }))
 
@@ -31,6 +36,7 @@ export async function adminRoutes(server: FastifyInstance, { gate, tokens, metri
     const { rules } = readBody(request, rulesSchema)
     const changes = gate.update(rules as RuleOptions[])
     metrics.serves('rules', gate.version)
+    await fleet.shareRules(rules as RuleOptions[])
     request.log.warn({ ...changes }, 'the rules were replaced over HTTP, until the configuration file is read again')
     return changes
   })

@@ -75,6 +75,7 @@ export class Metrics {
   readonly breakerOpen = new Gauge({
     name: 'tidegate_breaker_open',
     help: '1 while the store is not asked, because it has failed too often.',
+    aggregator: 'max',
     registers: this.#registers,
   })
   readonly reloads = new Counter({
@@ -87,12 +88,19 @@ export class Metrics {
     name: 'tidegate_config_info',
     help: '1 for the version of each configuration that is served.',
     labelNames: ['source', 'version'] as const,
+    aggregator: 'max',
+    registers: this.#registers,
+  })
+  readonly #workers = new Gauge({
+    name: 'tidegate_workers',
+    help: 'Processes that serve.',
     registers: this.#registers,
   })
   readonly #versions = new Map<string, string>()
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+    this.#workers.set(1)
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
     for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)
   }
