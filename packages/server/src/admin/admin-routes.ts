@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Descriptor, Gate, RuleOptions } from 'tidegate'
 import { z } from 'zod'
+import type { EventHub } from '../events/event-hub.ts'
 import { acceptJson, readBody, shapeOf } from '../http/json-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Fleet } from '../workers/fleet.ts'
@@ -11,6 +12,7 @@ export interface AdminOptions {
   readonly gate: Gate
   readonly tokens: Tokens
   readonly metrics: Metrics
+  readonly events: EventHub
   readonly fleet: Pick<Fleet, 'shareRules'>
 }
 
@@ -27,7 +29,7 @@ const blockSchema = shapeOf({
 /** Rules as they are and as they are to be, counters forgotten and keys blocked; for whoever may administrate. */
 export async function adminRoutes(
   server: FastifyInstance,
-  { gate, tokens, metrics, fleet }: AdminOptions,
+  { gate, tokens, metrics, fleet, events }: AdminOptions,
 ): Promise<void> {
   acceptJson(server)
   server.get('/v1/rules', allow(tokens, 'read'), async () => ({ version: gate.version, rules: gate.rules.map(shown) }))
@@ -36,6 +38,7 @@ export async function adminRoutes(
     const { rules } = readBody(request, rulesSchema)
     const changes = gate.update(rules as RuleOptions[])
     metrics.serves('rules', gate.version)
+    events.tell('config', () => ({ source: 'rules', result: 'accepted', version: gate.version, changes }))
     await fleet.shareRules(rules as RuleOptions[])
     request.log.warn({ ...changes }, 'the rules were replaced over HTTP, until the configuration file is read again')
     return changes

@@ -4,6 +4,8 @@ import { createGate } from 'tidegate'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { ServiceError } from '../errors.ts'
+import type { OnDenial } from '../events/denial.ts'
+import { EventHub } from '../events/event-hub.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { measureMemory } from '../metrics/memory-gauges.ts'
@@ -45,9 +47,13 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const fleet = isOneOfSeveral
     ? (await import('../workers/worker.ts')).worker(metrics.registry)
     : alone(metrics.registry)
+  const events = new EventHub()
+  events.shareWith(fleet.shareEvent)
+  fleet.onEvent((event) => events.take(event))
+  const onDenial: OnDenial = (denial) => events.tell('denial', denial)
   logLastWords(logger)
-  const { store, close } = await openStore(settings.redis, logger, loaded.config.store, watchStore(metrics))
-  const served: Served = { gate: observedGate(createGate({ rules, store }), metrics), forwardAuth }
+  const { store, close } = await openStore(settings.redis, logger, loaded.config.store, watchStore(metrics, events))
+  const served: Served = { gate: observedGate(createGate({ rules, store }), metrics, onDenial), forwardAuth }
   const { gate } = served
   measureMemory(store, metrics)
   const shared = await fleet.rules()
@@ -57,7 +63,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     gate.update(put)
     metrics.serves('rules', gate.version)
   })
-  const observers = { logger, metrics, statsd }
+  const observers = { logger, metrics, statsd, events, onDenial }
   const servedLimits = limits && serveLimits(settings, limits.limits, observers)
   const rateLimiting = rateLimitingOf(settings, gate, store, servedLimits, observers)
   const isTrusted = settings.trustProxy
@@ -69,6 +75,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     limits: () => servedLimits?.now,
     lifecycle,
     maxConcurrent: settings.maxConcurrent,
+    events,
     fleet,
   })
   const grpc = grpcSide?.create(answering)
@@ -84,6 +91,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     const readAgain = (): void => {
       const result = reload({ file: settings.config, served, lifecycle, logger })
       metrics.reloads.inc({ source: 'rules', result })
+      events.tell('config', () => ({ source: 'rules', result, version: gate.version }))
       metrics.serves('rules', gate.version)
       servedLimits?.read()
     }

@@ -54,7 +54,6 @@ export async function drain(
   await fleet.unlistened
   await sleep(FAREWELL_MS)
   const cut = setTimeout(() => service.server.closeAllConnections(), PATIENCE_MS)
-  await fleet.closeConnections(PATIENCE_MS)
-  await Promise.all([service.close(), grpc?.close(PATIENCE_MS)])
+  await Promise.all([fleet.closeConnections(PATIENCE_MS), service.close(), grpc?.close(PATIENCE_MS)])
   clearTimeout(cut)
 }

@@ -84,4 +84,26 @@ export const adminPaths: Readonly<Record<string, object>> = {
       isAdmin: true,
     }),
   },
+  '/v1/keys': {
+    get: {
+      ...operation({
+        summary: 'How one counter stands: the rule by its name, and a parameter for each dimension of its key.',
+        answers: { 200: answer('Its figures.', { type: 'object' }) },
+        isAdmin: true,
+      }),
+      parameters: [
+        { name: 'rule', in: 'query', required: true, schema: text },
+        { name: 'descriptor', in: 'query', style: 'form', explode: true, schema: ref('Descriptor') },
+      ],
+    },
+  },
+  '/v1/events': {
+    get: operation({
+      summary: 'Refusals, decisions without the store, changes of the breaker and of the configuration, as they come.',
+      answers: {
+        200: { description: 'Server-sent events.', content: { 'text/event-stream': { schema: text } } },
+      },
+      isAdmin: true,
+    }),
+  },
 }

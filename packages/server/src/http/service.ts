@@ -2,10 +2,13 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastif
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
 import { adminRoutes } from '../admin/admin-routes.ts'
+import { keyRoutes } from '../admin/key-routes.ts'
 import { storeRoutes } from '../admin/store-routes.ts'
 import type { Tokens } from '../admin/tokens.ts'
 import type { Limits } from '../envoy/limits.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import { eventRoutes } from '../events/event-routes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
 import { alone } from '../workers/alone.ts'
@@ -44,6 +47,8 @@ export interface ServiceOptions {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly lifecycle: Lifecycle
+  /** What is told at /v1/events. */
+  readonly events: EventHub
   /** The processes that are this service together. Default: this one. */
   readonly fleet?: Pick<Fleet, 'metrics' | 'shareRules'>
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
@@ -100,6 +105,8 @@ export function createService(options: ServiceOptions): FastifyInstance {
   void server.register(limitRoutes, options)
   void server.register(adminRoutes, { ...options, fleet })
   void server.register(storeRoutes, options)
+  void server.register(keyRoutes, options)
+  void server.register(eventRoutes, options)
   void server.register(refundRoutes, options)
   void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)

@@ -1,5 +1,8 @@
+import type { RuleDecision } from 'tidegate'
 import type { Charged } from '../envoy/charge.ts'
 import type { RequestDescriptor } from '../envoy/request.ts'
+import type { OnDenial } from '../events/denial.ts'
+import type { Denial } from '../events/service-event.ts'
 import type { Metrics, Outcome } from './metrics.ts'
 import type { StatsdCounters } from './statsd-counters.ts'
 
@@ -10,13 +13,18 @@ const NEAR = 0.8
 export type ObserveLimits = (charged: readonly Charged[], descriptors: readonly RequestDescriptor[]) => void
 
 /** By the limit, in Prometheus; and by the names of envoyproxy/ratelimit in statsd, where there is one. */
-export function limitObserver(metrics: Metrics, statsd: StatsdCounters | undefined): ObserveLimits {
+export function limitObserver(
+  metrics: Metrics,
+  statsd: StatsdCounters | undefined,
+  onDenial: OnDenial = () => undefined,
+): ObserveLimits {
   return (charged, descriptors) => {
     for (const [i, { limit, figures, source }] of charged.entries()) {
       if (limit.kind !== 'counted' || figures === undefined) continue
       const { allowed, used } = figures
       const outcome: Outcome = allowed ? 'allowed' : limit.shadowMode ? 'shadowed' : 'refused'
       metrics.decisions.inc({ rule: limit.rule.name, outcome, source })
+      if (outcome === 'refused') onDenial(() => ({ ...shown(figures), source, key: keyOf(descriptors[i]) }))
       if (statsd === undefined) continue
       const hits = descriptors[i]?.hits ?? 1
       const count = (name: string): void => statsd.add(`rate_limit.${sanitized(limit.metric)}.${name}`, hits)
@@ -26,6 +34,15 @@ export function limitObserver(metrics: Metrics, statsd: StatsdCounters | undefin
       if (!allowed && limit.shadowMode) count('shadow_mode')
     }
   }
+}
+
+function shown({ rule, reason, limit, used, retryAfterMs }: RuleDecision): Omit<Denial, 'source' | 'key'> {
+  return { rule, reason, limit, used, retryAfterMs }
+}
+
+/** The entries of a descriptor; of two with the same key the last. */
+function keyOf(descriptor: RequestDescriptor | undefined): Record<string, string> {
+  return Object.fromEntries((descriptor?.entries ?? []).map(({ key, value }) => [key, value.slice(0, 128)]))
 }
 
 /** Colons and bars end the name of a statsd counter. */

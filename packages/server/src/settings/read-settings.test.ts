@@ -33,6 +33,7 @@ describe('settings', () => {
       ratelimitHeaders: null,
       ratelimitMetadata: false,
       statsd: null,
+      workers: 1,
       logLevel: 'info',
     })
     expect(trustProxy('127.0.0.1')).toBe(false)

@@ -12,6 +12,8 @@ export function alone(registry: Registry): Fleet {
     shareRules: async () => undefined,
     onRules: () => undefined,
     onReload: () => undefined,
+    shareEvent: () => undefined,
+    onEvent: () => undefined,
     ended: new Promise(() => undefined),
     unlistened: Promise.resolve(),
     closeConnections: async () => undefined,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { RuleOptions } from 'tidegate'
+import type { ServiceEvent } from '../events/service-event.ts'
 
 /** Where a service listens. */
 export interface Addresses {
@@ -22,6 +23,9 @@ export interface Fleet {
   /** Calls back where another one has got rules, or all are to read their file again. */
   onRules(listener: (rules: RuleOptions[]) => void): void
   onReload(listener: () => void): void
+  /** Tells all the others of an event. */
+  shareEvent(event: ServiceEvent): void
+  onEvent(listener: (event: ServiceEvent) => void): void
   /** Resolves when all are to end. */
   readonly ended: Promise<string>
   /** Resolves when this process, which is to end, gets no more connections. */

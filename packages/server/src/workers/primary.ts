@@ -99,6 +99,9 @@ class Workers {
     channel.handle('hello', (): Welcome => ({ rules: this.#rules, http: this.#http }))
     channel.handle('metrics', () => this.#measure())
     channel.handle('share-rules', (rules) => this.#share(worker, rules as RuleOptions[]))
+    channel.handle('share-event', (event) => {
+      for (const other of this.#channels.values()) if (other !== channel) other.tell('event', event)
+    })
     const take = (socket: Socket): boolean => {
       if (!worker.isConnected()) return false
       worker.send(CONNECTION, socket)

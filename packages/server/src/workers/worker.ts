@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { RuleOptions } from 'tidegate'
+import type { ServiceEvent } from '../events/service-event.ts'
 import { Channel } from './channel.ts'
 import { Connections } from './connections.ts'
 import type { Fleet } from './fleet.ts'
@@ -43,6 +44,8 @@ export function worker(registry: Registry): Fleet {
     shareRules: async (rules) => void (await channel.ask('share-rules', rules)),
     onRules: (listener) => channel.handle('rules', (rules) => listener(rules as RuleOptions[])),
     onReload: (listener) => channel.handle('reload', listener),
+    shareEvent: (event) => channel.tell('share-event', event),
+    onEvent: (listener) => channel.handle('event', (event) => listener(event as ServiceEvent)),
     ended,
     unlistened,
     closeConnections: async (patienceMs) => connections?.close(patienceMs),

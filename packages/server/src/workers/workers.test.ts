@@ -6,20 +6,21 @@ import { type ServingProgram, until, Workplace } from '../testing/program.ts'
 
 const skipped = findPart('redis-server') === undefined
 const COUNT = 2
-const RULES = 'store: { deadlineMs: 30000 }\nrules: [{ name: one, key: [user], limit: 1000000, window: 1h }]'
+const RULES =
+  'store: { deadlineMs: 30000 }\nrules: [{ name: one, key: [user], limit: 1000000, window: 1h, overrides: [{ user: never, limit: 0 }] }]'
 
 const workplace = new Workplace()
 afterAll(() => workplace.close())
 
 /** One request over a connection of its own, or over that of the agent; its status, or the code of its error. */
-function ask(url: string, agent?: Agent): Promise<number | string> {
+function ask(url: string, agent?: Agent, user = 'u'): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, ...(agent && { agent }) }
     const sent = request(`${url}/v1/limit`, options, (response) => {
       response.resume().on('end', () => resolve(response.statusCode as number))
     })
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    sent.end('{"descriptor":{"user":"u"}}')
+    sent.end(JSON.stringify({ descriptor: { user } }))
   })
 }
 
@@ -69,6 +70,23 @@ describe.skipIf(skipped)(`workers ${skipped ? howToInstall('redis-server') : ''}
     expect(text).toContain('tidegate_decisions_total{rule="one",outcome="allowed",source="store"} 30\n')
     expect(text).toContain(`tidegate_workers ${COUNT}\n`)
     expect(text).toMatch(/^tidegate_config_info\{source="rules",version="\w+"\} 1$/m)
+  })
+
+  test('events of all are told by each', async () => {
+    const leave = new AbortController()
+    const answer = await fetch(`${program.url}/v1/events`, { signal: leave.signal })
+    let text = ''
+    const read = (async () => {
+      for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
+        text += Buffer.from(chunk).toString()
+    })().catch(() => undefined)
+    await until(() => text.includes('retry'))
+    for (let i = 0; i < 4; i++) expect(await ask(program.url, undefined, 'never')).toBe(429)
+    await until(() => text.split('event: denial').length === 5)
+    const from = [...text.matchAll(/^id: \d+-(\d+)-/gm)].map(([, pid]) => pid)
+    expect(new Set(from).size).toBe(COUNT)
+    leave.abort()
+    await read
   })
 
   test('rules that are put reach all, and one that is started again for one that died; SIGHUP has all read the file again', async () => {
