@@ -13,9 +13,9 @@ const workplace = new Workplace()
 afterAll(() => workplace.close())
 
 /** One request over a connection of its own, or over that of the agent; its status, or the code of its error. */
-function ask(url: string, agent?: Agent, user = 'u'): Promise<number | string> {
+function ask(url: string, agent = new Agent(), user = 'u'): Promise<number | string> {
   return new Promise((resolve) => {
-    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, ...(agent && { agent }) }
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, agent }
     const sent = request(`${url}/v1/limit`, options, (response) => {
       response.resume().on('end', () => resolve(response.statusCode as number))
     })
