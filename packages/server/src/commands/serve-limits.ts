@@ -6,6 +6,7 @@ import { ruleLimiting } from '../envoy/rule-limiting.ts'
 import { ServedLimits } from '../envoy/served-limits.ts'
 import type { OnDenial } from '../events/denial.ts'
 import type { EventHub } from '../events/event-hub.ts'
+import { countedCalls } from '../metrics/call-counters.ts'
 import { limitObserver, type ObserveLimits } from '../metrics/limit-counters.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { StatsdCounters } from '../metrics/statsd-counters.ts'
@@ -48,9 +49,13 @@ export function rateLimitingOf(
   served: ServedLimits | undefined,
   { metrics, statsd, onDenial }: Observers,
 ): RateLimiting {
-  if (served === undefined) return ruleLimiting(gate)
-  const observe: ObserveLimits = limitObserver(metrics, statsd, onDenial)
-  return configuredRateLimiting({
+  const counted = (answer: RateLimiting) => (statsd === undefined ? answer : countedCalls(answer, statsd))
+  if (served === undefined) return counted(ruleLimiting(gate))
+  const observe: ObserveLimits = limitObserver(metrics, statsd, {
+    onDenial,
+    isShadow: settings.ratelimitShadow,
+  })
+  const answer = configuredRateLimiting({
     store,
     limits: () => served.now,
     observe,
@@ -62,6 +67,7 @@ export function rateLimitingOf(
       counting: settings.ratelimitCounting,
     },
   })
+  return counted(answer)
 }
 
 function loadOptions({ ratelimitMergeDomains }: Settings): { mergeDomains: boolean } {

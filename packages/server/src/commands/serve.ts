@@ -5,9 +5,11 @@ import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { ServiceError } from '../errors.ts'
 import type { OnDenial } from '../events/denial.ts'
+import { denialLog } from '../events/denial-log.ts'
 import { EventHub } from '../events/event-hub.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
+import { measureHealth } from '../metrics/health-gauges.ts'
 import { measureMemory } from '../metrics/memory-gauges.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { observedGate } from '../metrics/observed-gate.ts'
@@ -50,12 +52,17 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
   const events = new EventHub()
   events.shareWith(fleet.shareEvent)
   fleet.onEvent((event) => events.take(event))
-  const onDenial: OnDenial = (denial) => events.tell('denial', denial)
+  const logDenial = denialLog(logger, settings.logDenials)
+  const onDenial: OnDenial = (denial) => {
+    logDenial(denial)
+    events.tell('denial', denial)
+  }
   logLastWords(logger)
   const { store, close } = await openStore(settings.redis, logger, loaded.config.store, watchStore(metrics, events))
   const served: Served = { gate: observedGate(createGate({ rules, store }), metrics, onDenial), forwardAuth }
   const { gate } = served
   measureMemory(store, metrics)
+  measureHealth(store, metrics)
   const shared = await fleet.rules()
   if (shared !== undefined) gate.update(shared)
   metrics.serves('rules', gate.version)

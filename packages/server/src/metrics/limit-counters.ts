@@ -4,7 +4,7 @@ import type { RequestDescriptor } from '../envoy/request.ts'
 import type { OnDenial } from '../events/denial.ts'
 import type { Denial } from '../events/service-event.ts'
 import type { Metrics, Outcome } from './metrics.ts'
-import type { StatsdCounters } from './statsd-counters.ts'
+import { REDIS_ERROR, type StatsdCounters } from './statsd-counters.ts'
 
 /** Near its limit is what has used more than this share of it, as envoyproxy/ratelimit has it by default. */
 const NEAR = 0.8
@@ -12,13 +12,21 @@ const NEAR = 0.8
 /** Counts what was decided of the descriptors of a request. */
 export type ObserveLimits = (charged: readonly Charged[], descriptors: readonly RequestDescriptor[]) => void
 
+interface LimitObserverOptions {
+  readonly onDenial?: OnDenial
+  /** Whether requests pass whatever their limits say. */
+  readonly isShadow?: boolean
+}
+
 /** By the limit, in Prometheus; and by the names of envoyproxy/ratelimit in statsd, where there is one. */
 export function limitObserver(
   metrics: Metrics,
   statsd: StatsdCounters | undefined,
-  onDenial: OnDenial = () => undefined,
+  { onDenial = () => undefined, isShadow = false }: LimitObserverOptions = {},
 ): ObserveLimits {
   return (charged, descriptors) => {
+    if (charged.some(({ source }) => source === 'local')) statsd?.add(REDIS_ERROR, 1)
+    if (isShadow && charged.some(isRefused)) statsd?.add('global_shadow_mode', 1)
     for (const [i, { limit, figures, source }] of charged.entries()) {
       if (limit.kind !== 'counted' || figures === undefined) continue
       const { allowed, used } = figures
@@ -34,6 +42,10 @@ export function limitObserver(
       if (!allowed && limit.shadowMode) count('shadow_mode')
     }
   }
+}
+
+function isRefused({ limit, figures }: Charged): boolean {
+  return figures?.allowed === false && limit.kind === 'counted' && !limit.shadowMode
 }
 
 function shown({ rule, reason, limit, used, retryAfterMs }: RuleDecision): Omit<Denial, 'source' | 'key'> {

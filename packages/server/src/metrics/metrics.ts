@@ -72,6 +72,12 @@ export class Metrics {
     help: 'Answers of the store that came after the decision had been made without it.',
     registers: this.#registers,
   })
+  readonly batchKeys = new Histogram({
+    name: 'tidegate_store_batch_keys',
+    help: 'Keys in each call of Redis that decides: what is asked at the same time travels together.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+    registers: this.#registers,
+  })
   readonly breakerOpen = new Gauge({
     name: 'tidegate_breaker_open',
     help: '1 while the store is not asked, because it has failed too often.',

@@ -12,6 +12,7 @@ export function watchStore(metrics: Metrics, events?: EventHub): StoreWatcher {
         metrics.fallbacks.inc({ cause: event.cause })
         events?.tell('fallback', () => event)
       },
+      batch: ({ keys }) => metrics.batchKeys.observe(keys),
       lateReply: () => metrics.lateReplies.inc(),
       breakerChange: (event) => {
         metrics.breakerOpen.set(event.to === 'closed' ? 0 : 1)

@@ -32,6 +32,7 @@ describe('settings', () => {
       ratelimitQuota: false,
       ratelimitHeaders: null,
       ratelimitMetadata: false,
+      logDenials: 0,
       statsd: null,
       workers: 1,
       logLevel: 'info',

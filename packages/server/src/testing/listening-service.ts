@@ -65,7 +65,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const byLimits =
     options.limits === undefined
       ? undefined
-      : limitingByText(options.limits, store, {}, limitObserver(metrics, options.statsd, onDenial))
+      : limitingByText(options.limits, store, {}, limitObserver(metrics, options.statsd, { onDenial }))
   const service = createService({
     gate,
     store,
