@@ -1,10 +1,12 @@
 import { memoryStore } from 'tidegate'
 import { redisStore } from 'tidegate/redis'
+import { remoteStore } from 'tidegate/remote'
 import type { Clock, Store } from 'tidegate/store'
 import { type ClientKind, glide, ioredis, iovalkey, nodeRedis } from './clients.ts'
 import { findPart, howToInstall } from './services/parts.ts'
 import { administrate, type RedisPart, startServer } from './services/redis.ts'
 import { startRedisCluster } from './services/redis-cluster.ts'
+import { startStoreService } from './services/store-service.ts'
 
 /** A store under test, driven by a clock of the test's own or, without one, by its own. */
 export interface StoreUnderTest {
@@ -33,6 +35,8 @@ export const storeKinds: readonly StoreKind[] = [
   single('Redis', 'redis-server', glide, 5_000),
   single('Valkey', 'valkey-server', iovalkey, 10_000),
   single('Valkey', 'valkey-server', glide, 5_000),
+  behindService({ name: 'memory', skipped: undefined, cluster: false, steps: 0, start: startMemory }, 2_000),
+  behindService(single('Redis', 'redis-server', ioredis, 0), 2_000),
 ]
 
 /** Every store whose keys are spread over nodes by their hash slot. */
@@ -59,6 +63,27 @@ function single(server: string, part: RedisPart, client: ClientKind, steps: numb
     })
   }
   return { name: `${server} through ${client.name}`, skipped: without(part), cluster: false, steps, start }
+}
+
+/** `a service over memory`: the store of another kind, asked over HTTP on loopback. */
+function behindService(inner: StoreKind, steps: number): StoreKind {
+  const start = async () => {
+    const under = await inner.start()
+    const service = await startStoreService()
+    return {
+      open: async (clock?: Clock) => {
+        const store = await under.open(clock)
+        service.use(store)
+        const time = clock === undefined ? {} : { clock }
+        return remoteStore({ urls: [service.url], guarded: false, timeoutMs: 60_000, ...time })
+      },
+      close: async () => {
+        await service.stop()
+        await under.close()
+      },
+    }
+  }
+  return { ...inner, name: `a service over ${inner.name}`, steps, start }
 }
 
 /** `Redis Cluster through ioredis`, on three masters of its own. */

@@ -18,6 +18,7 @@ export type { AcquireOptions, WaitingOptions } from './local/acquire.ts'
 export type { CompiledCondition, Condition } from './matching/condition.ts'
 export type { Conditions } from './matching/match.ts'
 export type {
+  BatchEvent,
   BreakerEvent,
   BreakerState,
   ConfigRefusalEvent,

@@ -47,6 +47,12 @@ export interface StoreErrorEvent {
   readonly error: unknown
 }
 
+/** Decisions that travel to the store together. */
+export interface BatchEvent {
+  /** How many keys they ask for. */
+  readonly keys: number
+}
+
 /** Rules, or a configuration, that were refused; the ones before stay in force. */
 export interface ConfigRefusalEvent {
   /** Where they came from. */
@@ -81,6 +87,7 @@ export interface Observer {
   storeError?(event: StoreErrorEvent): void
   configRefusal?(event: ConfigRefusalEvent): void
   warning?(event: WarningEvent): void
+  batch?(event: BatchEvent): void
 }
 
 const METHODS: readonly (keyof Observer)[] = [
@@ -91,6 +98,7 @@ const METHODS: readonly (keyof Observer)[] = [
   'storeError',
   'configRefusal',
   'warning',
+  'batch',
 ]
 
 /** Whoever wants to know nothing. */

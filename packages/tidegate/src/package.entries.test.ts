@@ -131,6 +131,7 @@ describe('the packed package, where no framework is installed', () => {
     import { rateLimitHeaders, type RequestLimitOptions } from 'tidegate/http'
     import { rateLimit as limitNode } from 'tidegate/node'
     import { redisStore } from 'tidegate/redis'
+    import { remoteStore } from 'tidegate/remote'
     import { encodeKey } from 'tidegate/store'
     import { expressRateLimitStore } from 'tidegate/stores/express-rate-limit'
     import { fastifyRateLimitStore } from 'tidegate/stores/fastify-rate-limit'
@@ -141,7 +142,7 @@ describe('the packed package, where no framework is installed', () => {
     export const handle = rateLimit({ ...options, trustProxy: 1 })((request) => new Response(request.url))
     // @ts-expect-error a limit is a number
     createLimiter({ limit: 'five', window: 1 })
-    export const all = [createGate, limitFetch, rateLimitHeaders, limitNode, redisStore, encodeKey, expressRateLimitStore,
+    export const all = [createGate, limitFetch, rateLimitHeaders, limitNode, redisStore, remoteStore, encodeKey, expressRateLimitStore,
       fastifyRateLimitStore, honoRateLimiterStore, throttlerStorage]
   `
   beforeAll(() => {

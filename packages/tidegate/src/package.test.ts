@@ -95,6 +95,7 @@ describe('the exports', () => {
   it.each([
     ['.', ['TidegateError', 'createGate', 'createLimiter', 'errorCodes', 'memoryStore']],
     ['./redis', ['redisStore']],
+    ['./remote', ['remoteStore', 'storeService']],
     ['./http', ['rateLimitHeaders', 'RequestLimit', 'clientOf']],
     ['./express', ['rateLimit']],
     ['./fastify', ['rateLimit']],

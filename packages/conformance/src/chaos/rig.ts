@@ -90,6 +90,7 @@ function listening(): { told: Told; observer: Observer } {
     storeError: [],
     configRefusal: [],
     warning: [],
+    batch: [],
   }
   const observer: Observer = {
     fallback: (event) => told.fallback.push(event),

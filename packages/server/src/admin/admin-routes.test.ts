@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ListeningService, listeningService } from '../testing/listening-service.ts'
-import { readTokens } from './tokens.ts'
+import { readTokens, SCOPES } from './tokens.ts'
 
 const READ = 'reader-0123456789abcdef'
 const WRITE = 'writer-0123456789abcdef'
@@ -101,7 +101,7 @@ describe('tokens', () => {
     const file = join(folder, 'tokens')
     writeFileSync(file, `# who reads\nread:${READ}\n\n  write:${WRITE}\n`)
     const tokens = readTokens(file)
-    expect([tokens?.scopeOf(READ), tokens?.scopeOf(WRITE), tokens?.scopeOf('')]).toEqual(['read', 'write', undefined])
+    expect([tokens?.scopesOf(READ), tokens?.scopesOf(WRITE), tokens?.scopesOf('')]).toEqual([['read'], SCOPES, []])
   })
 
   test.each(['read:short', `admin:${READ}`, `read:${READ},`, '/no/such/file', `read:${READ};write:${WRITE}`])(

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import { parseAddress } from '../forward-auth/address.ts'
 import { hasForwardedHeaders } from '../forward-auth/original-request.ts'
@@ -9,19 +9,25 @@ import type { Scope, Tokens } from './tokens.ts'
  * through a gateway on it.
  * @throws ServiceError `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN`
  */
-export function authorize({ raw, headers }: FastifyRequest, tokens: Tokens, needed: Scope): void {
+function authorize({ raw, headers }: FastifyRequest, tokens: Tokens, needed: Scope): void {
   if (tokens.isEmpty) {
     if (isLoopback(raw.socket.remoteAddress) && !hasForwardedHeaders(headers)) return
     throw forbidden('a request from this machine itself, as long as there are no --admin-tokens')
   }
   const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
-  const scope = token === undefined ? undefined : tokens.scopeOf(token)
-  if (scope === undefined) {
+  const scopes = token === undefined ? [] : tokens.scopesOf(token)
+  if (scopes.length === 0) {
     const expected = 'Bearer and a token of --admin-tokens'
     const message = `authorization: expected ${expected}`
     throw new ServiceError('ERR_UNAUTHORIZED', message, { field: 'authorization', expected })
   }
-  if (needed === 'write' && scope === 'read') throw forbidden('a token that may write')
+  if (!scopes.includes(needed)) throw forbidden(EXPECTED[needed])
+}
+
+const EXPECTED: Record<Scope, string> = {
+  read: 'a token that may read',
+  write: 'a token that may write',
+  store: 'a token of the scope store',
 }
 
 function forbidden(expected: string): ServiceError {
@@ -31,4 +37,15 @@ function forbidden(expected: string): ServiceError {
 function isLoopback(address: string | undefined): boolean {
   const parsed = parseAddress(address ?? '')
   return parsed === '::1' || parsed?.startsWith('127.') === true
+}
+
+/** What a route needs so that only those with the scope get to it, before anything of their body is read. */
+export function allow(tokens: Tokens, scope: Scope) {
+  return {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      if (!tokens.isEmpty) void reply.header('www-authenticate', 'Bearer')
+      authorize(request, tokens, scope)
+      void reply.removeHeader('www-authenticate')
+    },
+  }
 }

@@ -1,20 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** What a token allows: `write` allows reading too. */
-export type Scope = 'read' | 'write'
+/** What a token allows: `store` to count by rules of its own, and nothing else; `write` everything. */
+export const SCOPES = ['read', 'write', 'store'] as const
+export type Scope = (typeof SCOPES)[number]
 
 /** The bearer tokens of the administration. */
 export interface Tokens {
   /** True where there are none: then this machine itself is the only one that may administrate. */
   readonly isEmpty: boolean
-  /** What a token allows; undefined for one that is not known. */
-  scopeOf(token: string): Scope | undefined
+  /** What a token allows; nothing of one that is not known. */
+  scopesOf(token: string): readonly Scope[]
 }
 
 /** A token shorter than this can be guessed. */
 const LEAST_CHARACTERS = 16
-const ENTRY = new RegExp(`^(read|write):([A-Za-z0-9._~+/=-]{${LEAST_CHARACTERS},})$`)
+const ENTRY = new RegExp(`^(${SCOPES.join('|')}):([A-Za-z0-9._~+/=-]{${LEAST_CHARACTERS},})$`)
 
 /**
  * The tokens of a list such as `read:…,write:…`, or of a file with one of these on each line; undefined where it is neither.
@@ -22,7 +23,7 @@ const ENTRY = new RegExp(`^(read|write):([A-Za-z0-9._~+/=-]{${LEAST_CHARACTERS},
  */
 export function readTokens(text: string): Tokens | undefined {
   if (text === '') return tokensOf([])
-  const isList = /^(?:read|write):/.test(text)
+  const isList = new RegExp(`^(?:${SCOPES.join('|')}):`).test(text)
   const entries = isList ? text.split(',') : linesOf(text)
   const parsed = entries?.map((entry) => ENTRY.exec(entry.trim()))
   if (parsed === undefined || parsed.length === 0 || !parsed.every((match) => match !== null)) return undefined
@@ -46,11 +47,11 @@ interface Token {
 function tokensOf(tokens: readonly Token[]): Tokens {
   return {
     isEmpty: tokens.length === 0,
-    scopeOf: (token) => {
+    scopesOf: (token) => {
       const digest = digestOf(token)
       // All are compared, each in constant time: how long it takes says nothing of how near a guess was.
       const fitting = tokens.filter((one) => timingSafeEqual(one.digest, digest))
-      return fitting.some(({ scope }) => scope === 'write') ? 'write' : fitting[0]?.scope
+      return fitting.some(({ scope }) => scope === 'write') ? SCOPES : fitting.map(({ scope }) => scope)
     },
   }
 }

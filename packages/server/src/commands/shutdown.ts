@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { GrpcServer } from '../grpc/server.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
+import type { Fleet } from '../workers/fleet.ts'
 
 /** How long gateways have to see /readyz and send new work elsewhere. Milliseconds. */
-const NOTICE_MS = 500
+export const NOTICE_MS = 500
 /** How long open connections then have for one more request, whose answer ends them. Milliseconds. */
 const FAREWELL_MS = 500
 /** How long requests in flight may take to finish before their connections are cut. Milliseconds. */
@@ -38,15 +39,21 @@ export function shutdownSignal(): Promise<NodeJS.Signals> {
  * last; and only then closes those that had nothing to ask, and finishes what is in flight. gRPC clients learn the same
  * from the health service, and then from GOAWAY, which lets them finish what they have begun.
  */
-export async function drain(service: FastifyInstance, lifecycle: Lifecycle, grpc?: GrpcServer): Promise<void> {
+export async function drain(
+  service: FastifyInstance,
+  lifecycle: Lifecycle,
+  fleet: Pick<Fleet, 'unlistened' | 'closeConnections'>,
+  grpc?: GrpcServer,
+): Promise<void> {
   lifecycle.phase = 'leaving'
   grpc?.leave()
   await sleep(NOTICE_MS)
   lifecycle.phase = 'closing'
   // The method of an HTTP server would close idle connections as well.
   Server.prototype.close.call(service.server)
+  await fleet.unlistened
   await sleep(FAREWELL_MS)
   const cut = setTimeout(() => service.server.closeAllConnections(), PATIENCE_MS)
-  await Promise.all([service.close(), grpc?.close(PATIENCE_MS)])
+  await Promise.all([fleet.closeConnections(PATIENCE_MS), service.close(), grpc?.close(PATIENCE_MS)])
   clearTimeout(cut)
 }

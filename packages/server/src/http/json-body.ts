@@ -62,7 +62,11 @@ export function shapeOf<Shape extends z.ZodRawShape>(shape: Shape) {
   })
 }
 
-function parseJson(body: unknown): unknown {
+/**
+ * The value of a body.
+ * @throws ServiceError `ERR_NOT_UTF8`, `ERR_MALFORMED_JSON`
+ */
+export function parseJson(body: unknown): unknown {
   const text = decodeText(body)
   try {
     return JSON.parse(text)

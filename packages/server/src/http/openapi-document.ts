@@ -1,5 +1,22 @@
 import type { Reason } from 'tidegate'
 import { serviceErrorCodes } from '../errors.ts'
+import { adminPaths } from './openapi-admin.ts'
+import {
+  answer,
+  count,
+  duration,
+  flag,
+  id,
+  list,
+  milliseconds,
+  object,
+  of,
+  operation,
+  plain,
+  ref,
+  type Schema,
+  text,
+} from './openapi-parts.ts'
 
 /** The HTTP API, as an OpenAPI 3.1 document. A test holds its paths and those that are served together. */
 export function openapiDocument(version: string): object {
@@ -18,25 +35,6 @@ export function openapiDocument(version: string): object {
     },
   }
 }
-
-type Schema = Readonly<Record<string, unknown>>
-
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-const list = (items: Schema): Schema => ({ type: 'array', items })
-const object = (properties: Record<string, Schema>, required: readonly string[] = []): Schema => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
-
-const text: Schema = { type: 'string' }
-const flag: Schema = { type: 'boolean' }
-const count: Schema = { type: 'integer', minimum: 0, maximum: 4_294_967_295 }
-const milliseconds: Schema = { type: ['integer', 'null'], minimum: 0, description: 'Milliseconds; null for never.' }
-const id: Schema = { type: 'string', minLength: 1, maxLength: 256 }
-const duration: Schema = { type: ['integer', 'string'], examples: ['10m', 600_000] }
-const rule: Schema = { type: 'string', description: 'The name of the rule that is meant, where several match.' }
 
 /** Each of them, or this does not compile. */
 const reasonsKnown: Record<Reason, true> = {
@@ -119,39 +117,13 @@ const schemas: Readonly<Record<string, Schema>> = {
   },
 }
 
-const json = (schema: Schema): object => ({ content: { 'application/json': { schema } } })
-const answer = (description: string, schema: Schema): object => ({ description, ...json(schema) })
-const problem: object = {
-  description: 'What is wrong, as a problem document (RFC 9457).',
-  content: { 'application/problem+json': { schema: ref('Problem') } },
-}
-
-interface Operation {
-  readonly summary: string
-  readonly body?: Schema
-  readonly answers: Readonly<Record<number, object>>
-  readonly isAdmin?: boolean
-}
-
-function operation({ summary, body, answers, isAdmin = false }: Operation): object {
-  return {
-    summary,
-    ...(body !== undefined && { requestBody: { required: true, ...json(body) } }),
-    responses: { ...answers, default: problem },
-    ...(isAdmin && { security: [{ token: [] }] }),
-  }
-}
-
 const decision = answer('The decision.', ref('Decision'))
 const settlement = answer('What was charged or given back, by rule.', ref('Settlement'))
-const plain = (description: string): object => ({ description, content: { 'text/plain': { schema: text } } })
-const of = (properties: Record<string, Schema>): object => answer('Done.', object(properties, Object.keys(properties)))
 const readiness: Schema = {
   type: 'object',
   properties: { status: { enum: ['ready', 'degraded'] }, store: { type: 'object' } },
   required: ['status'],
 }
-const counter = { descriptor: ref('Descriptor'), rule }
 
 const paths = {
   '/v1/limit': {
@@ -234,51 +206,7 @@ const paths = {
       answers: { 200: answer('OK', { type: 'object' }), 429: answer('OVER_LIMIT', { type: 'object' }) },
     }),
   },
-  '/v1/rules': {
-    get: operation({
-      summary: 'The rules as they are.',
-      answers: { 200: of({ version: text, rules: list({ type: 'object' }) }) },
-      isAdmin: true,
-    }),
-    put: operation({
-      summary: 'Replaces all rules, until the configuration file is read again.',
-      body: object({ rules: list({ type: 'object' }) }, ['rules']),
-      answers: { 200: answer('What has changed.', { type: 'object' }) },
-      isAdmin: true,
-    }),
-  },
-  '/v1/reset': {
-    post: operation({
-      summary: 'Forgets the counts of a descriptor.',
-      body: object({ descriptor: ref('Descriptor') }, ['descriptor']),
-      answers: { 200: of({ reset: flag }) },
-      isAdmin: true,
-    }),
-  },
-  '/v1/block': {
-    post: operation({
-      summary: 'Refuses a descriptor for a time, or for ever.',
-      body: object({ ...counter, duration: { ...duration, examples: ['10m', 'forever'] } }, ['descriptor', 'duration']),
-      answers: { 200: of({ blocked: flag }) },
-      isAdmin: true,
-    }),
-  },
-  '/v1/unblock': {
-    post: operation({
-      summary: 'Ends a block.',
-      body: object(counter, ['descriptor']),
-      answers: { 200: of({ unblocked: flag }) },
-      isAdmin: true,
-    }),
-  },
-  '/v1/entries': {
-    post: operation({
-      summary: 'The live admissions of a sliding-log, or the leases of concurrency.',
-      body: object(counter, ['descriptor']),
-      answers: { 200: of({ entries: list(object({ at: { type: 'integer' }, id: text, cost: count })) }) },
-      isAdmin: true,
-    }),
-  },
+  ...adminPaths,
   '/v1/schema': {
     get: operation({
       summary: 'The JSON Schema of the configuration file.',

@@ -2,11 +2,17 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, fastif
 import type { Logger } from 'pino'
 import type { Gate, Store } from 'tidegate'
 import { adminRoutes } from '../admin/admin-routes.ts'
+import { keyRoutes } from '../admin/key-routes.ts'
+import { storeRoutes } from '../admin/store-routes.ts'
 import type { Tokens } from '../admin/tokens.ts'
 import type { Limits } from '../envoy/limits.ts'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import { eventRoutes } from '../events/event-routes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Trust } from '../settings/trust.ts'
+import { alone } from '../workers/alone.ts'
+import type { Fleet } from '../workers/fleet.ts'
 import { boundConcurrency } from './bounded-concurrency.ts'
 import { clientErrorAnswer } from './client-error.ts'
 import { envoyRoutes } from './envoy-routes.ts'
@@ -41,6 +47,10 @@ export interface ServiceOptions {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly lifecycle: Lifecycle
+  /** What is told at /v1/events. */
+  readonly events: EventHub
+  /** The processes that are this service together. Default: this one. */
+  readonly fleet?: Pick<Fleet, 'metrics' | 'shareRules'>
   /** How long a client has to send a whole request. Milliseconds; default: 10,000. */
   readonly requestTimeoutMs?: number
   /** How many requests can be under way at a time; more are 503 at once. Default: 5,000. */
@@ -50,6 +60,7 @@ export interface ServiceOptions {
 /** The HTTP service, not yet listening. */
 export function createService(options: ServiceOptions): FastifyInstance {
   const { logger, lifecycle, metrics, requestTimeoutMs = 10_000, maxConcurrent = 5_000 } = options
+  const { fleet = alone(metrics.registry) } = options
   const server: FastifyInstance = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     // Two lines for each decision would cost more than the decision.
@@ -90,9 +101,12 @@ export function createService(options: ServiceOptions): FastifyInstance {
   takeAllMethods(server)
   answerUnknownRoutes(server)
   warnOfSkips(server, options.gate)
-  measureRequests(server, metrics)
+  measureRequests(server, metrics, fleet)
   void server.register(limitRoutes, options)
-  void server.register(adminRoutes, options)
+  void server.register(adminRoutes, { ...options, fleet })
+  void server.register(storeRoutes, options)
+  void server.register(keyRoutes, options)
+  void server.register(eventRoutes, options)
   void server.register(refundRoutes, options)
   void server.register(reserveRoutes, options)
   void server.register(forwardAuthRoute, options)

@@ -1,9 +1,19 @@
 import { createSocket } from 'node:dgram'
-import { TidegateError } from 'tidegate'
+import { create } from '@bufbuild/protobuf'
+import { pino } from 'pino'
+import { createLimiter, TidegateError } from 'tidegate'
 import { guard } from 'tidegate/store'
 import { afterEach, expect, test } from 'vitest'
+import { denialLog } from '../events/denial-log.ts'
+import type { Denial } from '../events/service-event.ts'
+import { RateLimitRequestSchema } from '../grpc/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { failingStore } from '../testing/failing-store.ts'
+import { limitingByText } from '../testing/limiting-by-text.ts'
 import { type ListeningService, listeningService } from '../testing/listening-service.ts'
+import { until } from '../testing/program.ts'
+import { countedCalls } from './call-counters.ts'
+import { measureHealth } from './health-gauges.ts'
+import { limitObserver } from './limit-counters.ts'
 import { Metrics } from './metrics.ts'
 import { StatsdCounters } from './statsd-counters.ts'
 import { watchStore } from './store-watcher.ts'
@@ -123,4 +133,73 @@ test('what a client sends is in no label, and in statsd where the configuration 
       .map((line) => `ratelimit.service.rate_limit.${line}`)
       .sort(),
   )
+})
+
+test('calls, their errors, decisions without the store and the global shadow are counters of statsd', async () => {
+  const receiver = createSocket('udp4')
+  const received: string[] = []
+  receiver.on('message', (packet) => received.push(...packet.toString().split('\n').filter(Boolean)))
+  await new Promise<void>((resolve) => receiver.bind(0, '127.0.0.1', resolve))
+  const statsd = new StatsdCounters({ host: '127.0.0.1', port: receiver.address().port })
+  const failing = failingStore(new TidegateError('ERR_STORE_UNAVAILABLE', 'gone'))
+  const store = guard(failing)
+  const observe = limitObserver(new Metrics(), statsd, { isShadow: true })
+  const { rateLimiting } = limitingByText(limits, store, { shadowMode: true }, observe)
+  const answer = countedCalls(rateLimiting, statsd)
+  const ask = (hits: number) => {
+    const descriptors = [{ entries: [{ key: 'user', value: 'a' }] }]
+    return answer(create(RateLimitRequestSchema, { domain: 'shop', descriptors, hitsAddend: hits }))
+  }
+  await ask(5)
+  await ask(1)
+  await expect(answer(create(RateLimitRequestSchema, { domain: '' }))).rejects.toThrow()
+  await statsd.close()
+  await store.close()
+  while (received.length < 8) await new Promise((resolve) => receiver.once('message', resolve))
+  receiver.close()
+  expect(received).toEqual(
+    expect.arrayContaining([
+      'ratelimit_server.ShouldRateLimit.total_requests:3|c',
+      'ratelimit.service.call.should_rate_limit.redis_error:2|c',
+      'ratelimit.service.call.should_rate_limit.service_error:1|c',
+      'ratelimit.service.global_shadow_mode:1|c',
+    ]),
+  )
+})
+
+test('what Redis says of its memory, and how much travels together', async () => {
+  const watched = new Metrics()
+  const health = { memoryBytes: 1024, maxMemoryBytes: 0, evictedKeys: 3, skewMs: 1500 }
+  const inspect = async () => ({ ...health, evictionPolicy: 'noeviction', memoryShare: undefined, isReplica: false })
+  const store = guard({ ...failingStore(new TidegateError('ERR_STORE_UNAVAILABLE', 'gone')), inspect })
+  measureHealth(store, watched)
+  const { observer } = watchStore(watched)
+  observer.batch?.({ keys: 3 })
+  expect(await watched.registry.metrics()).not.toMatch(/^tidegate_redis_memory_bytes /m)
+  await createLimiter({ name: 'l', limit: 1, window: '1h', store }).limit('k')
+  await until(() => store.guardState().health !== undefined)
+  const text = await watched.registry.metrics()
+  expect(text).toContain('tidegate_redis_memory_bytes 1024\n')
+  expect(text).toContain('tidegate_redis_max_memory_bytes 0\n')
+  expect(text).toContain('tidegate_redis_evicted_keys 3\n')
+  expect(text).toContain('tidegate_redis_clock_skew_seconds 1.5\n')
+  expect(text).toContain('tidegate_store_batch_keys_bucket{le="4"} 1\n')
+  await store.close()
+})
+
+test('refused requests are lines of the log, so many in a second', () => {
+  const lines: Record<string, unknown>[] = []
+  const log = denialLog(pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }), 2)
+  const denial: Denial = {
+    rule: 'r',
+    reason: 'over_limit',
+    limit: 1,
+    used: 1,
+    retryAfterMs: 5,
+    source: 'store',
+    key: { user: 'u' },
+  }
+  for (let i = 0; i < 5; i++) log(() => denial)
+  expect(lines).toHaveLength(2)
+  expect(lines[1]).toMatchObject({ event: 'denial', ...denial, suppressed: 0, msg: 'a request was refused' })
 })

@@ -50,6 +50,11 @@ export class Metrics {
     labelNames: ['operation', 'settled'] as const,
     registers: this.#registers,
   })
+  readonly remoteOperations = new Counter({
+    name: 'tidegate_remote_operations_total',
+    help: 'Operations on counters that clients of tidegate/remote have asked for.',
+    registers: this.#registers,
+  })
   readonly fallbacks = new Counter({
     name: 'tidegate_fallbacks_total',
     help: 'Decisions that were made without the store, by why it did not decide.',
@@ -61,9 +66,16 @@ export class Metrics {
     help: 'Answers of the store that came after the decision had been made without it.',
     registers: this.#registers,
   })
+  readonly batchKeys = new Histogram({
+    name: 'tidegate_store_batch_keys',
+    help: 'Keys in each call of Redis that decides: what is asked at the same time travels together.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+    registers: this.#registers,
+  })
   readonly breakerOpen = new Gauge({
     name: 'tidegate_breaker_open',
     help: '1 while the store is not asked, because it has failed too often.',
+    aggregator: 'max',
     registers: this.#registers,
   })
   readonly reloads = new Counter({
@@ -76,6 +88,12 @@ export class Metrics {
     name: 'tidegate_config_info',
     help: '1 for the version of each configuration that is served.',
     labelNames: ['source', 'version'] as const,
+    aggregator: 'max',
+    registers: this.#registers,
+  })
+  readonly #workers = new Gauge({
+    name: 'tidegate_workers',
+    help: 'Processes that serve.',
     registers: this.#registers,
   })
   readonly #versions = new Map<string, string>()
@@ -92,6 +110,7 @@ export class Metrics {
       },
     })
     collectDefaultMetrics({ register: this.registry })
+    this.#workers.set(1)
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
     for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)
   }

@@ -1,19 +1,17 @@
-import type { Gate } from 'tidegate'
+import type { Decision, Descriptor, Gate } from 'tidegate'
+import { denialOf, type OnDenial } from '../events/denial.ts'
 import type { Metrics } from './metrics.ts'
 
-/** A gate whose decisions and settlements are counted; it is the same in everything else. */
-export function observedGate(gate: Gate, metrics: Metrics): Gate {
+/** A gate whose decisions and settlements are counted, and whose refusals are told; it is the same in everything else. */
+export function observedGate(gate: Gate, metrics: Metrics, onDenial: OnDenial = () => undefined): Gate {
+  const decided = (decision: Decision, descriptor: Descriptor): Decision => {
+    metrics.decided(decision)
+    if (!decision.allowed) onDenial(() => denialOf(decision, descriptor, gate.rules))
+    return decision
+  }
   const observed: Pick<Gate, 'limit' | 'reserve' | 'settle' | 'cancel'> = {
-    limit: async (...request) => {
-      const decision = await gate.limit(...request)
-      metrics.decided(decision)
-      return decision
-    },
-    reserve: async (...request) => {
-      const decision = await gate.reserve(...request)
-      metrics.decided(decision)
-      return decision
-    },
+    limit: async (...request) => decided(await gate.limit(...request), request[0]),
+    reserve: async (...request) => decided(await gate.reserve(...request), request[0]),
     settle: async (...reservation) => {
       const settlement = await gate.settle(...reservation)
       metrics.settlements.inc({ operation: 'settle', settled: String(settlement.settled) })

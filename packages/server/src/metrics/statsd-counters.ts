@@ -27,7 +27,13 @@ export class StatsdCounters {
     this.#timer = setInterval(() => this.flush(), FLUSH_MS).unref()
   }
 
+  /** Counts below `ratelimit.service.` */
   add(name: string, count: number): void {
+    this.addWhole(`${PREFIX}${name}`, count)
+  }
+
+  /** Counts by the whole name. */
+  addWhole(name: string, count: number): void {
     const before = this.#counts.get(name)
     if (before === undefined && this.#counts.size >= MOST_NAMES) return
     this.#counts.set(name, (before ?? 0) + count)
@@ -35,7 +41,7 @@ export class StatsdCounters {
 
   /** Sends what has been counted since the last time. */
   flush(): void {
-    const lines = [...this.#counts].map(([name, count]) => `${PREFIX}${name}:${count}|c`)
+    const lines = [...this.#counts].map(([name, count]) => `${name}:${count}|c`)
     this.#counts = new Map()
     for (const packet of packetsOf(lines)) {
       this.#socket.send(packet, this.#address.port, this.#address.host, () => undefined)
@@ -61,3 +67,6 @@ function packetsOf(lines: readonly string[]): string[] {
   }
   return packets
 }
+
+/** There a request is an error where Redis does not answer; here it is decided without, and counted by the same name. */
+export const REDIS_ERROR = 'call.should_rate_limit.redis_error'

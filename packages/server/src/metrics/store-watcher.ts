@@ -1,15 +1,23 @@
+import type { EventHub } from '../events/event-hub.ts'
 import type { StoreWatcher } from '../store/open-store.ts'
 import type { Metrics } from './metrics.ts'
 import { observedStore } from './observed-store.ts'
 
-/** Times a store, and counts what is decided without it. */
-export function watchStore(metrics: Metrics): StoreWatcher {
+/** Times a store, counts what is decided without it, and tells of it. */
+export function watchStore(metrics: Metrics, events?: EventHub): StoreWatcher {
   return {
     observed: (store) => observedStore(store, metrics),
     observer: {
-      fallback: ({ cause }) => metrics.fallbacks.inc({ cause }),
+      fallback: (event) => {
+        metrics.fallbacks.inc({ cause: event.cause })
+        events?.tell('fallback', () => event)
+      },
+      batch: ({ keys }) => metrics.batchKeys.observe(keys),
       lateReply: () => metrics.lateReplies.inc(),
-      breakerChange: ({ to }) => metrics.breakerOpen.set(to === 'closed' ? 0 : 1),
+      breakerChange: (event) => {
+        metrics.breakerOpen.set(event.to === 'closed' ? 0 : 1)
+        events?.tell('breaker', () => event)
+      },
     },
   }
 }

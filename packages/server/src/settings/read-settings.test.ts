@@ -34,7 +34,9 @@ describe('settings', () => {
       ratelimitQuota: false,
       ratelimitHeaders: null,
       ratelimitMetadata: false,
+      logDenials: 0,
       statsd: null,
+      workers: 1,
       logLevel: 'info',
     })
     expect(trustProxy('127.0.0.1')).toBe(false)

@@ -52,6 +52,18 @@ export const settings = {
     expected: 'an address or a host name',
     read: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
   } satisfies Setting<string>,
+  workers: {
+    flag: '--workers',
+    environment: 'TIDEGATE_WORKERS',
+    placeholder: 'COUNT',
+    default: '1',
+    doc: 'How many processes serve on the same ports, with one view of /metrics; more than one need --redis. One for each core is usual.',
+    expected: 'a whole number from 1 to 128',
+    read: (text) => {
+      const count = readCount(text)
+      return count !== undefined && count <= 128 ? count : undefined
+    },
+  } satisfies Setting<number>,
   maxConcurrent: {
     flag: '--max-concurrent',
     environment: 'TIDEGATE_MAX_CONCURRENT',

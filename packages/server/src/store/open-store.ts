@@ -54,7 +54,9 @@ export async function openStore(
   client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
   const fallbacks = fallbackLog(logger)
-  const watched = watcher.observed(watchedStore(redisStore(client, { guarded: false }), logger))
+  const { batch } = watcher.observer
+  const bare = { guarded: false as const, ...(batch !== undefined && { observer: { batch } }) }
+  const watched = watcher.observed(watchedStore(redisStore(client, bare), logger))
   const observer = toldTogether(fallbacks.observer, watcher.observer)
   const store = options === null ? watched : frontStore(guard(watched, { ...options, observer }), frontOf(options))
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.

@@ -4,6 +4,8 @@ import { pino } from 'pino'
 import { createGate, type Gate, memoryStore, type RuleOptions, type Store } from 'tidegate'
 import { readTokens } from '../admin/tokens.ts'
 import { ruleLimiting } from '../envoy/rule-limiting.ts'
+import type { OnDenial } from '../events/denial.ts'
+import { EventHub } from '../events/event-hub.ts'
 import type { Lifecycle } from '../http/health-routes.ts'
 import { createService } from '../http/service.ts'
 import { limitObserver } from '../metrics/limit-counters.ts'
@@ -20,6 +22,7 @@ export interface ListeningService {
   readonly log: { level: number; msg: string }[]
   readonly lifecycle: Lifecycle
   readonly gate: Gate
+  readonly events: EventHub
   post(path: string, body: unknown): Promise<Response>
   /** Each path that is served, with its methods in lower case; of `/auth`, which takes any, GET alone. */
   routes(): [path: string, methods: string[]][]
@@ -54,13 +57,15 @@ export async function listeningService(options: Options): Promise<ListeningServi
   const isTrusted = readTrust(trust)
   if (isTrusted === undefined) throw new Error(`no list of proxies: ${trust}`)
   const metrics = new Metrics()
-  const gate = observedGate(createGate({ rules, store }), metrics)
+  const events = new EventHub()
+  const onDenial: OnDenial = (denial) => events.tell('denial', denial)
+  const gate = observedGate(createGate({ rules, store }), metrics, onDenial)
   const tokens = readTokens(options.tokens ?? '')
   if (tokens === undefined) throw new Error(`no tokens: ${options.tokens}`)
   const byLimits =
     options.limits === undefined
       ? undefined
-      : limitingByText(options.limits, store, {}, limitObserver(metrics, options.statsd))
+      : limitingByText(options.limits, store, {}, limitObserver(metrics, options.statsd, { onDenial }))
   const service = createService({
     gate,
     store,
@@ -68,6 +73,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     limits: () => byLimits?.limits,
     isTrusted,
     tokens,
+    events,
     metrics,
     forwardAuth: () => ({ headers, denyStatus }),
     logger,
@@ -84,6 +90,7 @@ export async function listeningService(options: Options): Promise<ListeningServi
     log,
     lifecycle,
     gate,
+    events,
     post: (path, body) => {
       const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text as string }

@@ -19,6 +19,14 @@ export function causeOf(error: unknown): FallbackCause | undefined {
   return error.code === 'ERR_STORE_UNAVAILABLE' ? 'error' : undefined
 }
 
+const PASSING = new WeakSet<TidegateError>()
+
+/** Marks an error that says nothing of the store: who asks again asks another part of it, which is there. */
+export function passing(error: TidegateError): TidegateError {
+  PASSING.add(error)
+  return error
+}
+
 /**
  * True where nothing speaks against the store: the request's own fault, what this process was too late to send, or an error
  * that was told of one key. A Redis whose
@@ -27,13 +35,17 @@ export function causeOf(error: unknown): FallbackCause | undefined {
 export function isAnswered(error: unknown): boolean {
   return (
     causeOf(error) === undefined ||
+    (error instanceof TidegateError && PASSING.has(error)) ||
     (error instanceof TidegateError && / was not decided: |: it was not sent$/.test(error.message))
   )
 }
 
-/** True where the store is there and lets this client do nothing: a wrong password, or an ACL that lacks something. */
+/** True where the store is there and lets this client do nothing: a wrong password or token, or an ACL that lacks something. */
 export function isRefusal(error: unknown): boolean {
   return (
-    error instanceof Error && /\b(?:NOPERM|NOAUTH|WRONGPASS)\b|ACL failure|can't run this command/.test(error.message)
+    error instanceof Error &&
+    /\b(?:NOPERM|NOAUTH|WRONGPASS|ERR_UNAUTHORIZED|ERR_FORBIDDEN)\b|ACL failure|can't run this command/.test(
+      error.message,
+    )
   )
 }

@@ -100,7 +100,7 @@ class StoreGuard implements GuardedStore {
   }
 
   sourceOf(figures: RuleDecision): Source {
-    return this.#local.has(figures) ? 'local' : 'store'
+    return this.#local.has(figures) ? 'local' : (this.#store.sourceOf?.(figures) ?? 'store')
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {
@@ -300,9 +300,11 @@ class StoreGuard implements GuardedStore {
     const { local } = this.#fallback
     if (local !== undefined && of !== undefined && (of.source ?? 'local') === 'local') {
       const result = await here(local)
-      if (isDone(result) || of.source === 'local') return result
+      if (isDone(result)) return result
     }
-    return of?.source === 'local' ? nothing : this.#operate(operation, there)
+    // A store that is a service makes decisions without its own store as well.
+    const isHere = of?.source === 'local' && this.#store.sourceOf === undefined
+    return isHere ? nothing : this.#operate(operation, there)
   }
 
   async #operate<Result>(operation: string, ask: () => Promise<Result>): Promise<Result> {

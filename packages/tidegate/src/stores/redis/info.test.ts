@@ -10,6 +10,8 @@ test('of one node', () => {
   expect(readInfo(text('noeviction', 900, 'slave'))).toEqual({
     evictionPolicy: 'noeviction',
     evictedKeys: 7,
+    memoryBytes: 900,
+    maxMemoryBytes: 1000,
     memoryShare: 0.9,
     isReplica: true,
   })
@@ -33,15 +35,19 @@ test.each([
   ],
 ])('of several nodes, as %s, the worst', (_, reply) => {
   const worst = { evictionPolicy: 'allkeys-lru', evictedKeys: 14, memoryShare: 0.5, isReplica: undefined }
-  expect(readInfo(reply)).toEqual(worst)
+  const sums = { memoryBytes: 600, maxMemoryBytes: 2000 }
+  expect(readInfo(reply)).toEqual({ ...worst, ...sums })
 })
 
 test.each([
   ['nothing', ''],
   ['another reply', 5],
   ['none', null],
-  ['without a limit', 'maxmemory:0\r\nused_memory:5'],
 ])('%s tells nothing', (_, reply) => {
   const nothing = { evictionPolicy: undefined, evictedKeys: undefined, memoryShare: undefined, isReplica: undefined }
   expect(readInfo(reply)).toEqual(nothing)
+})
+
+test('without a limit there is no share of it', () => {
+  expect(readInfo('maxmemory:0\r\nused_memory:5')).toEqual({ memoryBytes: 5, maxMemoryBytes: 0 })
 })

@@ -8,7 +8,9 @@ export function readInfo(reply: unknown): Omit<StoreHealth, 'skewMs'> {
   const policies = nodes.flatMap(({ evictionPolicy }) => evictionPolicy ?? [])
   return {
     evictionPolicy: policies.find((policy) => policy !== 'noeviction') ?? policies[0],
-    evictedKeys: evicted.length === 0 ? undefined : evicted.reduce((sum, one) => sum + one, 0),
+    evictedKeys: sumOf(evicted),
+    memoryBytes: sumOf(nodes.flatMap(({ memoryBytes }) => memoryBytes ?? [])),
+    maxMemoryBytes: sumOf(nodes.flatMap(({ maxMemoryBytes }) => maxMemoryBytes ?? [])),
     memoryShare: shares.length === 0 ? undefined : Math.max(...shares),
     isReplica: nodes.length === 1 ? nodes[0]?.isReplica : undefined,
   }
@@ -28,9 +30,15 @@ function readOne(text: string): Omit<StoreHealth, 'skewMs'> {
   return {
     evictionPolicy: fields.get('maxmemory_policy'),
     evictedKeys: numberOf(fields.get('evicted_keys')),
+    memoryBytes: used,
+    maxMemoryBytes: most,
     memoryShare: most === undefined || most === 0 || used === undefined ? undefined : used / most,
     isReplica: role === undefined ? undefined : role === 'slave',
   }
+}
+
+function sumOf(numbers: readonly number[]): number | undefined {
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, one) => sum + one, 0)
 }
 
 function numberOf(text: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
 import { type Clock, checkClock } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
-import { checkObserver } from '../../observer.ts'
+import { checkObserver, notify } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import { DEFAULT_DEADLINE_MS, type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
 import type { GuardedStore } from '../../resilience/guard-state.ts'
@@ -79,6 +79,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     hashKeys,
     maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
     maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
+    ...(observer.batch !== undefined && { onBatch: (keys: number) => notify(observer, 'batch', { keys }) }),
     operationMs: guarded ? OPERATION_MS : Number.POSITIVE_INFINITY,
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))

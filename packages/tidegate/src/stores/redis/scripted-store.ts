@@ -41,6 +41,8 @@ export interface ScriptedStoreSettings {
   readonly maxPending: number
   /** How long an operation that is no decision may take, ms; infinite where nobody counts. */
   readonly operationMs: number
+  /** Is told of each batch, with its number of keys. */
+  readonly onBatch?: (keys: number) => void
 }
 
 /** How a batch is decided: the script, and the words behind those of the batch. */
@@ -242,6 +244,7 @@ export class ScriptedStore implements Store {
     const earliest = earliestOf(requests)
     const batch = earliest > sent ? requests : stillWaiting(requests, sent)
     if (batch.length === 0) return
+    this.#settings.onBatch?.(batch.reduce((sum, { keys }) => sum + keys.length, 0))
     try {
       const now = this.#settings.clock?.()
       const until = batch === requests ? earliest : earliestOf(batch)
