@@ -20,6 +20,7 @@ export type {
   BreakerEvent,
   BreakerState,
   ConfigRefusalEvent,
+  DecisionEvent,
   FallbackCause,
   FallbackEvent,
   LateReplyEvent,

@@ -4,6 +4,7 @@ import type { Duration } from '../duration.ts'
 import type { FailurePolicy } from '../failure-policy.ts'
 import type { Gate } from '../gate.ts'
 import type { LimitOptions } from '../limit.ts'
+import type { Observer } from '../observer.ts'
 import type { PenaltyOptions } from '../penalty.ts'
 import type { RuleOptions } from '../rule.ts'
 import type { Store } from '../stores/store.ts'
@@ -32,6 +33,8 @@ export interface LimitsOptions extends Partial<LimitOptions>, PenaltyOptions {
    * `allow` lets the request pass uncounted. Default: `local`.
    */
   onStoreFailure?: FailurePolicy
+  /** Is told of each decision, for metrics; a `gate` has its own. */
+  observer?: Observer
 }
 
 /** How requests are limited, in the words of express-rate-limit where it has them. */
@@ -74,7 +77,7 @@ export interface RequestLimitOptions<Request, Response> extends LimitsOptions {
 }
 
 /** The fields that say what is limited. */
-export const limitsFields = ['name', 'limits', 'gate', 'store', 'penalty', 'onStoreFailure'] as const
+export const limitsFields = ['name', 'limits', 'gate', 'store', 'penalty', 'onStoreFailure', 'observer'] as const
 
 /** The other fields of `RequestLimitOptions`. */
 export const requestFields = [
