@@ -5,6 +5,7 @@ import { RuleGate } from './gate/rule-gate.ts'
 import { RuleSet } from './gate/rule-set.ts'
 import { checkMaxWaiting } from './local/acquire.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
+import { observeDecisions } from './observed-decisions.ts'
 import { checkObserver } from './observer.ts'
 import { checkFields } from './options.ts'
 import type { RuleOptions } from './rule.ts'
@@ -27,5 +28,6 @@ export function createGate<const Rules extends readonly RuleOptions[]>(
   const onStoreFailure = checkPolicy(options.onStoreFailure, 'onStoreFailure')
   const common = { slot: options.slot, isStrict, onStoreFailure, observer: checkObserver(options.observer) }
   const lines = new WaitingLines(checkMaxWaiting(options.maxWaiting))
-  return new RuleGate(new RuleSet(options.rules, common), common, store, options.store === undefined, lines)
+  const gate = new RuleGate(new RuleSet(options.rules, common), common, store, options.store === undefined, lines)
+  return observeDecisions(gate, common.observer)
 }

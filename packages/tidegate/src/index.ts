@@ -22,6 +22,7 @@ export type {
   BreakerEvent,
   BreakerState,
   ConfigRefusalEvent,
+  DecisionEvent,
   FallbackCause,
   FallbackEvent,
   LateReplyEvent,

@@ -17,6 +17,8 @@ import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
 import { WaitingLines } from './local/waiting-lines.ts'
+import { observeDecisions } from './observed-decisions.ts'
+import { checkObserver, type Observer } from './observer.ts'
 import { checkFields } from './options.ts'
 import { type FOREVER, type PenaltyOptions, parseBlock } from './penalty.ts'
 import { admissionOf, type RefundOptions, refundOf } from './refund.ts'
@@ -34,6 +36,8 @@ export interface LimiterOptions extends LimitOptions, PenaltyOptions, FrontRuleO
   store?: Store
   /** What decides while the store does not answer: `'deny'`, `'allow'`, or `'local'`, this process's share. Default: `'local'`. */
   onStoreFailure?: FailurePolicy
+  /** Is told of each decision; of the store, the store's own observer is. */
+  observer?: Observer
 }
 
 /** One limit over many keys. */
@@ -113,6 +117,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     'store',
     'onStoreFailure',
     ...frontRuleFields,
+    'observer',
     'maxWaiting',
   ])
   if (fields['store'] !== undefined && fields['name'] === undefined) {
@@ -122,7 +127,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const rule = compileLimiterRule(fields, name)
   const store = options.store === undefined ? memoryStore() : checkStore(options.store)
   const lines = new WaitingLines(checkMaxWaiting(fields['maxWaiting']))
-  return new SingleLimiter(rule, store, options.store === undefined, lines)
+  const limiter = new SingleLimiter(rule, store, options.store === undefined, lines)
+  return observeDecisions(limiter, checkObserver(fields['observer']))
 }
 
 class SingleLimiter implements Limiter {

@@ -33,7 +33,7 @@ test('its methods are called on it', () => {
 })
 
 test.each([
-  [5, 'observer: expected an object with functions among fallback'],
+  [5, 'observer: expected an object with functions among decision, fallback'],
   [{ fallback: 5 }, 'observer.fallback: expected a function, received 5'],
   [{ onFallback: () => undefined }, 'observer.onFallback: unknown option'],
 ])('%j is none', (value, message) => {

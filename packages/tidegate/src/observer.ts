@@ -1,3 +1,4 @@
+import type { Decision } from './decision.ts'
 import { invalid } from './errors.ts'
 import type { FailurePolicy } from './failure-policy.ts'
 import { checkFields } from './options.ts'
@@ -7,6 +8,15 @@ import { checkFields } from './options.ts'
  * too often. `error`: it could not be reached, or answered with an error. `overload`: too much was waiting for it.
  */
 export type FallbackCause = 'deadline' | 'breaker' | 'error' | 'overload'
+
+/** One request that a limiter or a gate has decided, the store or not; no `peek`. */
+export interface DecisionEvent {
+  /** What was asked for; `limitSync` is `limit`. */
+  readonly operation: 'limit' | 'acquire' | 'reserve'
+  readonly decision: Decision
+  /** From the call to its answer, ms; of `acquire` with the time that it waited. */
+  readonly durationMs: number
+}
 
 /** One request that was decided without its store. */
 export interface FallbackEvent {
@@ -80,6 +90,8 @@ export interface WarningEvent {
  * changes no decision and is dropped. It is called on the way of decisions: let it count, and return.
  */
 export interface Observer {
+  /** Of the limiters and gates that have this observer; one without this method costs their requests nothing. */
+  decision?(event: DecisionEvent): void
   fallback?(event: FallbackEvent): void
   lateReply?(event: LateReplyEvent): void
   refusedHere?(event: RefusedHereEvent): void
@@ -91,6 +103,7 @@ export interface Observer {
 }
 
 const METHODS: readonly (keyof Observer)[] = [
+  'decision',
   'fallback',
   'lateReply',
   'refusedHere',

@@ -130,6 +130,8 @@ describe('the packed package, where no framework is installed', () => {
     import { limitFetch, rateLimit } from 'tidegate/fetch'
     import { rateLimitHeaders, type RequestLimitOptions } from 'tidegate/http'
     import { rateLimit as limitNode } from 'tidegate/node'
+    import { openTelemetryObserver, type Meter } from 'tidegate/opentelemetry'
+    import { prometheusObserver, type PrometheusClient } from 'tidegate/prometheus'
     import { redisStore } from 'tidegate/redis'
     import { remoteStore } from 'tidegate/remote'
     import { encodeKey } from 'tidegate/store'
@@ -140,6 +142,8 @@ describe('the packed package, where no framework is installed', () => {
     export const decision: Promise<Decision> = createLimiter({ limit: 1, window: 1 }).limit('k')
     export const options: RequestLimitOptions<Request, Response> = { limit: 5, window: '1m' }
     export const handle = rateLimit({ ...options, trustProxy: 1 })((request) => new Response(request.url))
+    export const counted = (client: PrometheusClient, meter: Meter) =>
+      createLimiter({ limit: 1, window: 1, observer: { ...prometheusObserver(client), ...openTelemetryObserver(meter) } })
     // @ts-expect-error a limit is a number
     createLimiter({ limit: 'five', window: 1 })
     export const all = [createGate, limitFetch, rateLimitHeaders, limitNode, redisStore, remoteStore, encodeKey, expressRateLimitStore,

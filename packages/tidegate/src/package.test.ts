@@ -104,6 +104,8 @@ describe('the exports', () => {
     ['./nestjs', ['rateLimit', 'RateLimitModule', 'RateLimitGuard', 'RateLimitException', 'Limit', 'SkipLimit']],
     ['./fetch', ['rateLimit', 'limitFetch']],
     ['./node', ['rateLimit']],
+    ['./prometheus', ['prometheusObserver']],
+    ['./opentelemetry', ['openTelemetryObserver']],
     ['./stores/express-rate-limit', ['expressRateLimitStore']],
     ['./stores/fastify-rate-limit', ['fastifyRateLimitStore']],
     ['./stores/nestjs-throttler', ['throttlerStorage']],

@@ -18,7 +18,7 @@ export interface RigOptions {
 }
 
 /** What an observer was told, by name. */
-export type Told = { [Name in keyof Observer]-?: Parameters<NonNullable<Observer[Name]>>[0][] }
+export type Told = { [Name in Exclude<keyof Observer, 'decision'>]-?: Parameters<NonNullable<Observer[Name]>>[0][] }
 
 /** A limiter of one process, a proxy with the faults of a network, and a real Redis. */
 export interface Rig {

@@ -29,7 +29,7 @@ export interface GateOptions<Rules extends readonly RuleOptions[] = readonly Rul
   atomicity?: Atomicity
   /** What decides while the store does not answer, for rules that do not say so themselves. Default: `'local'`. */
   onStoreFailure?: FailurePolicy
-  /** Is told of rules that `update` refuses; of the store, the store's own observer is. */
+  /** Is told of each decision, and of rules that `update` refuses; of the store, the store's own observer is. */
   observer?: Observer
 }
 

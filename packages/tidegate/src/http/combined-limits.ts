@@ -9,7 +9,7 @@ import { RequestLimit } from './request-limit.ts'
 import { type LimitsOptions, limitsFields, type RequestLimitOptions, type RequestReader } from './request-options.ts'
 
 /** A limit of one route, or several by name; they count in the store of those that all routes have. */
-export type RouteLimits = Omit<LimitsOptions, 'gate' | 'store'>
+export type RouteLimits = Omit<LimitsOptions, 'gate' | 'store' | 'observer'>
 
 /**
  * Limits of which each route can have its own besides those of all: what applies to a request is decided in one step, so
@@ -54,8 +54,9 @@ export class CombinedLimits<Request, Response> {
     const others = Object.entries(this.#options).filter(
       ([field]) => !limitFields.includes(field) && !OF_LIMITS.has(field),
     )
-    const { store } = this.#options
-    return { ...Object.fromEntries(others), limits, ...(store && { store }) } as RequestLimitOptions<Request, Response>
+    const { store, observer } = this.#options
+    const shared = { ...(store && { store }), ...(observer && { observer }) }
+    return { ...Object.fromEntries(others), limits, ...shared } as RequestLimitOptions<Request, Response>
   }
 }
 

@@ -8,7 +8,6 @@ import { createLimiter, type Limiter, type LimiterOptions } from '../limiter.ts'
 import type { RefundOptions } from '../refund.ts'
 import type { RequestOptions } from '../request.ts'
 import type { Rule, RuleOptions } from '../rule.ts'
-import type { Store } from '../stores/store.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { LimitsOptions } from './request-options.ts'
 
@@ -81,8 +80,8 @@ export function rulesOf(options: LimitsOptions): RuleOptions[] {
 }
 
 function askedOf(options: LimitsOptions): { of: Gate; byDescriptor: true } | { of: Limiter; byDescriptor: false } {
-  const { gate, limits, store } = checkOneForm(options)
-  const shared: { store?: Store } = store === undefined ? {} : { store }
+  const { gate, limits, store, observer } = checkOneForm(options)
+  const shared = { ...(store && { store }), ...(observer && { observer }) }
   if (gate !== undefined) return { of: gate, byDescriptor: true }
   if (limits !== undefined) return { of: createGate({ rules: rulesOf(options), ...shared }), byDescriptor: true }
   const name = options.name === undefined && store === undefined ? DEFAULT_NAME : options.name
@@ -116,9 +115,9 @@ function checkOneForm(options: LimitsOptions): LimitsOptions {
     }
     if (options.name !== undefined) throw invalid('ERR_INVALID_OPTION', 'name', `none beside ${form}`, options.name)
   }
-  if (gate !== undefined && (limits !== undefined || options.store !== undefined)) {
-    const field = limits === undefined ? 'store' : 'limits'
-    throw invalid('ERR_INVALID_OPTION', field, 'none beside gate, which has its own', Reflect.get(options, field))
+  const beside = (['limits', 'store', 'observer'] as const).find((field) => options[field] !== undefined)
+  if (gate !== undefined && beside !== undefined) {
+    throw invalid('ERR_INVALID_OPTION', beside, 'none beside gate, which has its own', Reflect.get(options, beside))
   }
   return options
 }

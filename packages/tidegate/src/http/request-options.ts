@@ -5,6 +5,7 @@ import type { FailurePolicy } from '../failure-policy.ts'
 import type { FrontRuleOptions } from '../front-rule.ts'
 import type { Gate } from '../gate.ts'
 import type { LimitOptions } from '../limit.ts'
+import type { Observer } from '../observer.ts'
 import type { PenaltyOptions } from '../penalty.ts'
 import type { RuleOptions } from '../rule.ts'
 import type { Store } from '../stores/store.ts'
@@ -33,6 +34,8 @@ export interface LimitsOptions extends Partial<LimitOptions>, PenaltyOptions, Fr
    * `allow` lets the request pass uncounted. Default: `local`.
    */
   onStoreFailure?: FailurePolicy
+  /** Is told of each decision, for metrics; a `gate` has its own. */
+  observer?: Observer
 }
 
 /** How requests are limited, in the words of express-rate-limit where it has them. */
@@ -84,6 +87,7 @@ export const limitsFields = [
   'onStoreFailure',
   'deniedCache',
   'coarse',
+  'observer',
 ] as const
 
 /** The other fields of `RequestLimitOptions`. */
