@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Decision, FallbackCause, Source } from 'tidegate'
 import { DecisionCounts, type Outcome } from './decision-counts.ts'
 import { DurationHistogram } from './duration-histogram.ts'

@@ -1,5 +1,5 @@
 import { TidegateError } from '../errors.ts'
-import type { DecisionEvent, FallbackCause } from '../observer.ts'
+import type { DecisionEvent, FallbackCause, Observer } from '../observer.ts'
 import { checkInteger } from '../options.ts'
 
 /** What a rule has said of a request: one in shadow that would have refused it has `shadowed` it. */
@@ -20,6 +20,12 @@ export const CAUSES: readonly FallbackCause[] = ['deadline', 'breaker', 'error',
 export const BUCKETS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1,
 ]
+
+/** Keys in a call of Redis. */
+export const KEY_BUCKETS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+
+/** An observer that keeps metrics. What was refused in this process is among the decisions, by its source. */
+export type MetricsObserver = Required<Omit<Observer, 'refusedHere'>>
 
 /** How many names of rules are told apart where nothing else is said. */
 const MOST_RULES = 1000

@@ -1,7 +1,6 @@
-import type { Observer } from '../observer.ts'
 import { checkFields } from '../options.ts'
 import { warnOnce } from '../warning.ts'
-import { BUCKETS, codeOf, DecisionCounts } from './labels.ts'
+import { BUCKETS, codeOf, DecisionCounts, KEY_BUCKETS, type MetricsObserver } from './labels.ts'
 
 type Attributes = Record<string, string>
 
@@ -33,7 +32,7 @@ export interface OpenTelemetryOptions {
  * @param meter `metrics.getMeter('tidegate')` of `@opentelemetry/api`
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
-export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOptions = {}): Required<Observer> {
+export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOptions = {}): MetricsObserver {
   const { maxRules } = checkFields(options, 'options', ['maxRules'])
   const counter = (name: string, unit: string, description: string): Counter => {
     return meter.createCounter(`tidegate.${name}`, { unit, description })
@@ -47,6 +46,11 @@ export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOption
     unit: 's',
     description: 'From a call to its decision, by what was called.',
     advice: { explicitBucketBoundaries: [...BUCKETS] },
+  })
+  const batchKeys = meter.createHistogram('tidegate.store.batch.keys', {
+    unit: '{key}',
+    description: 'Keys in each call of Redis that decides: what is asked at the same time travels together.',
+    advice: { explicitBucketBoundaries: [...KEY_BUCKETS] },
   })
   const errors = counter(
     'store.errors',
@@ -79,6 +83,7 @@ export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOption
     },
     fallback: ({ cause }) => fallbacks.add(1, { 'tidegate.cause': cause }),
     lateReply: () => late.add(1),
+    batch: ({ keys }) => batchKeys.record(keys),
     breakerChange({ from, to }) {
       if (from === 'closed') open.add(1)
       if (to === 'closed') open.add(-1)

@@ -1,7 +1,6 @@
-import type { Observer } from '../observer.ts'
 import { checkFields, checkPattern } from '../options.ts'
 import { warnOnce } from '../warning.ts'
-import { BUCKETS, CAUSES, codeOf, DecisionCounts } from './labels.ts'
+import { BUCKETS, CAUSES, codeOf, DecisionCounts, KEY_BUCKETS, type MetricsObserver } from './labels.ts'
 
 interface MetricConfiguration {
   name: string
@@ -36,7 +35,7 @@ export interface PrometheusOptions {
  * @param client prom-client: `import * as client from 'prom-client'`
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`; and what prom-client throws of names that are taken
  */
-export function prometheusObserver(client: PrometheusClient, options: PrometheusOptions = {}): Required<Observer> {
+export function prometheusObserver(client: PrometheusClient, options: PrometheusOptions = {}): MetricsObserver {
   const fields = checkFields(options, 'options', ['register', 'prefix', 'maxRules'])
   const prefix = checkPattern(
     fields['prefix'] ?? 'tidegate_',
@@ -60,6 +59,13 @@ export function prometheusObserver(client: PrometheusClient, options: Prometheus
   const seconds = new client.Histogram({
     ...metric('decision_duration_seconds', 'From a call to its decision, by what was called.', 'operation'),
     buckets: [...BUCKETS],
+  })
+  const batchKeys = new client.Histogram({
+    ...metric(
+      'store_batch_keys',
+      'Keys in each call of Redis that decides: what is asked at the same time travels together.',
+    ),
+    buckets: [...KEY_BUCKETS],
   })
   const errors = new client.Counter(
     metric('store_errors_total', 'Questions that the store did not answer, by the code of the error.', 'code'),
@@ -86,6 +92,7 @@ export function prometheusObserver(client: PrometheusClient, options: Prometheus
     },
     fallback: ({ cause }) => fallbacks.inc({ cause }),
     lateReply: () => late.inc({}),
+    batch: ({ keys }) => batchKeys.observe({}, keys),
     breakerChange({ from, to }) {
       if (from === 'closed') open.inc(1)
       if (to === 'closed') open.inc(-1)
