@@ -33,7 +33,7 @@ export interface Options {
   readonly full: boolean
 }
 
-const FULL: Plan = { rounds: 5, seconds: 0.4 }
+const FULL: Plan = { rounds: 5, seconds: 0.5 }
 const QUICK: Plan = { rounds: 1, seconds: 0.05 }
 const USAGE = `expected --only GROUP[,GROUP], --rounds N, --quick; the groups are ${GROUPS.join(', ')}`
 

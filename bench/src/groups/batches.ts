@@ -6,7 +6,7 @@ import { inBatches } from '../engines/tidegate.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisServer } from '../redis-server.ts'
 import { tableOf } from '../report/figures.ts'
-import type { Outcome, Reference } from '../report/outcome.ts'
+import type { Bar, Outcome, Reference } from '../report/outcome.ts'
 import { users } from '../requests.ts'
 import { interleave, ratio, type Series, spread } from '../rounds.ts'
 
@@ -21,6 +21,7 @@ const KEYS = users(2048)
 export async function measureBatches(server: RedisServer, plan: Plan): Promise<Outcome> {
   const references: Reference[] = []
   const findings: Outcome['findings'][number][] = []
+  const bars: Bar[] = []
   for (const quota of [ADMITTED, REFUSED]) {
     const running = await run([...SIZES.map(inBatches), logs.zsetScript], server, quota as typeof ADMITTED)
     const sizes = [...SIZES, 1]
@@ -35,6 +36,7 @@ export async function measureBatches(server: RedisServer, plan: Plan): Promise<O
     for (const { name, values } of results) {
       const how = name.startsWith('tidegate') ? name : `${name} one by one`
       references.push({ what: `${quota?.name}: ${how}`, measured: spread(values), unit: 'us' })
+      if (quota === ADMITTED) bars.push({ name: how, measured: spread(values), isOurs: how === name })
     }
     if (quota !== ADMITTED) continue
     const ours = results[SIZES.indexOf(64)] as Series
@@ -43,7 +45,7 @@ export async function measureBatches(server: RedisServer, plan: Plan): Promise<O
   return {
     findings,
     tables: [tableOf('Redis time of a decision, by how many are in one call', references)],
-    charts: {},
+    charts: { 'redis-time.svg': { title: 'Time of Redis for an admission, by size of the batch', unit: 'us', bars } },
   }
 }
 
