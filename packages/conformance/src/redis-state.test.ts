@@ -22,7 +22,7 @@ describeRedis('what is stored in Redis', (redis) => {
     })
     await gate.limit({ route: '/a,b:c', user: 'u1' })
     expect(await redis.onlyKey()).toMatch(/^shop:\{\/a%2Cb%3Ac,u1\}:by-pair\.[0-9a-f]{8}$/)
-    expect((await redis.client.getBuffer(await redis.onlyKey()))?.[0]).toBe(1)
+    expect((await redis.client.getBuffer(await redis.onlyKey()))?.[0]).toBe(3)
   })
 
   test('hashKeys hides the values; long ones are hashed anyway', async () => {

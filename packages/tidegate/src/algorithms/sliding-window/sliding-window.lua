@@ -1,8 +1,10 @@
 --[[
   The exact sliding window, twin of sliding-window.ts: the log of (time, running total) as one string.
 
-  An entry is 10 bytes: time (6, ms since the epoch), running total (4, modulo 2^32). Two forms:
-    small  \1, total before the first entry (4), entries.                  At most SMALL_ENTRIES.
+  An entry is 10 bytes: time (6, ms since the epoch), running total (4, modulo 2^32). Three forms:
+    small    \1, total before the first entry (4), entries.                At most SMALL_ENTRIES.
+    compact  \3, total before the first entry (1), time of the newest (6), entries of 5 bytes: time (4, modulo 2^32), running
+           total (1, modulo 256). Small ones of less than 256 in 49 days.
     log    \2, entries, and behind the newest a trailer of 29 bytes: number of entries (4), index of the
            oldest that counted at the last write (4), total before it (4), its time (6), expiry (6),
            a sum over these and the newest entry (4), \2. The sum tells our trailers from other text.
@@ -17,8 +19,9 @@
   Reads key, limit, window (the span), resolution, cost, now. Sets failed, or allowed, used, wait (-1 never), reset, at:
   `used` and `reset` without this cost, `full` with it; and what commit needs: total, length (0: write anew with this
   total), small, newest, tail, before, oldest, expiry. ]]
-local text = attempt('GETRANGE', key, FROM_END, '-1')
+local text = fetched or attempt('GETRANGE', key, FROM_END, '-1')
 local size, mark = #text, 2
+fetched = nil
 at, used, reset, total, length, small, full = now, 0, 0, 0, 0, nil, window - now % resolution
 allowed, wait, plain, charge, unsettled = cost <= limit, cost > limit and -1 or 0, true, cost, false
 if size == REACH then
@@ -28,6 +31,7 @@ if size == REACH then
   if mark ~= 2 or sum ~= check_sum then length = 0 failed = UNREADABLE end
 elseif text.err then failed = text.err
 elseif size > 0 then
+--@include sliding-window-expand
   length, small, tail, mark = (size - 5) / 10, text, 0, string.byte(text)
   if mark ~= 1 or length < 1 or length % 1 ~= 0 then length = 0 failed = UNREADABLE
   else

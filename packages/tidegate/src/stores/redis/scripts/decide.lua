@@ -31,7 +31,7 @@
 --@include clock
 local reply, filled, argument, check, run, times = { now }, 1, 3 + ARGV[2], 0, 0, 0
 local known, row, algorithm, limit, window, resolution, cost, weighted, identified, id, shadow, probe, peek, more
-local several, alike, quick, tick, fresh
+local several, alike, quick, tick, fresh, life, fetched
 local key, failed, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty
 local total, length, small, newest, tail, before, oldest, expiry
 while check < #KEYS or times > 0 do

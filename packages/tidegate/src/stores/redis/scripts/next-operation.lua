@@ -14,7 +14,8 @@ else
     shadow = floor(operation / 32) % 2 == 1
     probe, peek, more = floor(operation / 4) % 2 == 1, floor(operation / 2) % 2 == 1, operation % 2 == 1
     quick, tick = algorithm == 1 and not (probe or peek or more or alike) and ARGV[row + 2] == '', now - now % resolution
-    fresh = tick + window
+    fresh, life = tick + window, window + tick - now + SLACK_MS
+    if injected and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
   end
   if weighted then cost = tonumber(ARGV[argument]) argument = argument + 1 end
   if identified then id = ARGV[argument] argument = argument + 1 end

@@ -15,7 +15,7 @@ local algorithm, limit, window, resolution = tonumber(ARGV[3]), tonumber(ARGV[4]
 local amount, oldest_first = tonumber(ARGV[argument]), ARGV[argument + 1] == 'oldest'
 local time, id, used_before = tonumber(ARGV[argument + 2]), ARGV[argument + 3], tonumber(ARGV[argument + 4])
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
-local total, length, small, newest, tail, before, oldest, expiry
+local total, length, small, newest, tail, before, oldest, expiry, fetched
 --@include own-state
 --@include give-back
 if failed then return redis.error_reply(failed) end

@@ -20,7 +20,7 @@ local RESERVATIONS = ' (its reservations)'
 --@include clock
 local reply, filled, argument, check, run, times = { now }, 1, 3 + ARGV[2], 1, 0, 0
 local known, row, algorithm, limit, window, resolution, cost, weighted, identified, id, shadow, probe, peek, more
-local several, alike, quick, tick, fresh
+local several, alike, quick, tick, fresh, life, fetched
 local key, failed, allowed, used, wait, reset, full, at, plain, charge, unsettled, found, blocked, penalty
 local total, length, small, newest, tail, before, oldest, expiry
 local steps, count, admitted, broken, culprit, live, known_before = nil, 0, true, nil, 0, {}, {}

@@ -31,7 +31,7 @@ end
 -- Past the limit too: all that bounds an excess is what can be counted.
 local cost, limit = math.max(0, -amount), MOST
 local allowed, used, wait, reset, full, at, plain, charge, unsettled, found
-local total, length, small, newest, tail, before, oldest, expiry
+local total, length, small, newest, tail, before, oldest, expiry, fetched
 --@include own-state
 if algorithm == 6 then
 --@include ../../../algorithms/concurrency/concurrency
