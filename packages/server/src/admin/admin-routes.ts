@@ -72,7 +72,7 @@ function ruleOf(rule: unknown): { rule?: string } {
 
 /** A rule without what is made of it for counting. */
 function shown(rule: Gate['rules'][number]): object {
-  const { name, key, algorithm, limit, windowMs, onStoreFailure, deniedCache, coarse, description } = rule
+  const { name, key, algorithm, limit, windowMs, onStoreFailure, description } = rule
   return {
     ...{ name, key, algorithm, limit, windowMs, onStoreFailure },
     ...(rule.shadow && { shadow: true }),
