@@ -249,6 +249,8 @@ describe('a rule at its bounds is admitted', () => {
       required: false,
       cost: undefined,
       onStoreFailure: 'local',
+      deniedCache: true,
+      coarse: false,
       limitSource: undefined,
       written: expect.objectContaining({ fields: expect.objectContaining({ limit: 10, window: '1h' }) }),
       id: expect.stringMatching(/^hourly\.[0-9a-f]{8}$/),
