@@ -13,7 +13,7 @@ const keyForm = 'a string of 1 to 4096 characters without control characters or 
 const condition = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 const entries = 'a limit, a window or a resolution that needs at most 4,000,000 entries for a key'
 const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst'
-const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, onStoreFailure, description`
+const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, onStoreFailure, deniedCache, coarse, description`
 const fields = `one of ${ruleFields}`
 
 /** One wrong field of a rule: the value, the code, what was expected there and how the value is shown. */
@@ -249,6 +249,8 @@ describe('a rule at its bounds is admitted', () => {
       required: false,
       cost: undefined,
       onStoreFailure: 'local',
+      deniedCache: true,
+      coarse: false,
       limitSource: undefined,
       written: expect.objectContaining({ fields: expect.objectContaining({ limit: 10, window: '1h' }) }),
       id: expect.stringMatching(/^hourly\.[0-9a-f]{8}$/),
@@ -297,7 +299,7 @@ describe('the version of a set of rules', () => {
 })
 
 describe('the options of a limiter', () => {
-  const limiterFields = `one of ${limitFields}, penalty, name, store, onStoreFailure, maxWaiting`
+  const limiterFields = `one of ${limitFields}, penalty, name, store, onStoreFailure, deniedCache, coarse, maxWaiting`
 
   it.each([
     [{ limit: -1, window: '1s' }, 'ERR_INVALID_OPTION', 'limit', `limit: expected ${whole}, received -1`],

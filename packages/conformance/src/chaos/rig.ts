@@ -95,6 +95,7 @@ function listening(): { told: Told; observer: Observer } {
   const observer: Observer = {
     fallback: (event) => told.fallback.push(event),
     lateReply: (event) => told.lateReply.push(event),
+    refusedHere: (event) => told.refusedHere.push(event),
     breakerChange: (event) => told.breakerChange.push(event),
     storeError: (event) => told.storeError.push(event),
     configRefusal: (event) => told.configRefusal.push(event),
