@@ -3,10 +3,11 @@ import type { Metrics } from '../metrics/metrics.ts'
 
 /** `GET /metrics`, for Prometheus; and what is measured of each request. */
 export function measureRequests(server: FastifyInstance, metrics: Metrics): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     // The path as the route has it, not as a client wrote it.
     const endpoint = request.routeOptions.url ?? 'unknown'
     if (endpoint !== '/metrics') metrics.requestSeconds.timer(endpoint).observe(reply.elapsedTime / 1000)
+    done()
   })
   server.get('/metrics', async (_request, reply) => {
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

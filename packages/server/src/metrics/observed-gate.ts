@@ -1,5 +1,6 @@
 import type { Gate } from 'tidegate'
 import type { Metrics } from './metrics.ts'
+import { observing } from './observing.ts'
 
 /** A gate whose decisions and settlements are counted; it is the same in everything else. */
 export function observedGate(gate: Gate, metrics: Metrics): Gate {
@@ -25,17 +26,5 @@ export function observedGate(gate: Gate, metrics: Metrics): Gate {
       return settlement
     },
   }
-  const bound = new Map<PropertyKey, unknown>(Object.entries(observed))
-  return new Proxy(gate, {
-    get(target, name) {
-      const own = bound.get(name)
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      // Its private fields are there for it alone.
-      const method: unknown = value.bind(target)
-      bound.set(name, method)
-      return method
-    },
-  })
+  return observing(gate, observed)
 }
