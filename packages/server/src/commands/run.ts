@@ -3,8 +3,6 @@ import { TidegateError } from 'tidegate'
 import { ServiceError } from '../errors.ts'
 import { settingsHelp } from '../settings/describe-settings.ts'
 import type { Flags } from './arguments.ts'
-import { explain, explainFlags } from './explain.ts'
-import { validate, validateFlags } from './validate.ts'
 
 /** One command: its row of the help, and what it does. */
 export interface Command {
@@ -18,18 +16,18 @@ const commands: Readonly<Record<string, Command>> = {
   serve: {
     usage: 'serve [flags]',
     doc: 'Answers requests over HTTP and gRPC until SIGTERM or SIGINT.',
-    // Loaded when it is asked for: the others need nothing of a server.
+    // Each is loaded when it is asked for: none needs what the others do.
     run: async (...given) => (await import('./serve.ts')).serve(...given),
   },
   validate: {
     usage: 'validate FILE',
     doc: 'Checks a file of rules; lists what is wrong, or may not be meant, as file:line:column.',
-    run: validate,
+    run: async (args) => (await import('./validate.ts')).validate(args),
   },
   explain: {
     usage: 'explain REQUEST',
     doc: 'Says which rules count a request, and why the others do not.',
-    run: explain,
+    run: async (...given) => (await import('./explain.ts')).explain(...given),
   },
 }
 
@@ -38,7 +36,7 @@ const commands: Readonly<Record<string, Command>> = {
  * @returns the exit code: 0, 1 where something was wrong, which then stands on stderr, or what the command says besides
  */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) return print(help())
+  if (args.includes('--help') || args.includes('-h')) return print(await help())
   if (args[0] === '--version') return print(version())
   const [name = '', ...rest] = args
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -51,7 +49,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-function help(): string {
+async function help(): Promise<string> {
+  const [{ validateFlags }, { explainFlags }] = await Promise.all([import('./validate.ts'), import('./explain.ts')])
   const rows = Object.values(commands).map(({ usage, doc }) => `  tidegate ${usage.padEnd(15)}  ${doc}`)
   return [
     'Usage:',

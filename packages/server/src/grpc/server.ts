@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Gate } from 'tidegate'
 import type { RateLimiting } from '../envoy/rate-limiting.ts'
@@ -5,14 +6,12 @@ import { ServiceError } from '../errors.ts'
 import type { ForwardAuthConfig } from '../http/forward-auth-route.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { ConnectionLimits } from '../rpc/connections.ts'
-import type { Methods } from '../rpc/method.ts'
+import type { Methods, UnaryMethod } from '../rpc/method.ts'
 import { RpcServer, type TlsMaterial } from '../rpc/rpc-server.ts'
 import type { RpcError } from '../rpc/status.ts'
 import type { Trust } from '../settings/trust.ts'
 import { unavailableReason } from '../settings/unavailable-reason.ts'
 import { Admission } from './admission.ts'
-import { authorization } from './authorization.ts'
-import { readCheckRequest, writeCheckResponse } from './check-codec.ts'
 import { decisionMethod } from './decision-method.ts'
 import { Health } from './health.ts'
 import { reflectionMethods } from './reflection.ts'
@@ -71,13 +70,10 @@ export class GrpcServer {
       answer: rateLimiting,
       write: writeRateLimitResponse,
     })
-    const check = decisionMethod({
-      ...answering,
-      endpoint: 'grpc Check',
-      read: readCheckRequest,
-      answer: authorization(gate, forwardAuth, isTrusted),
-      write: writeCheckResponse,
-    })
+    // Generated code takes a while to load, and rate limits need none: the service answers meanwhile, and Check waits for it.
+    const loaded = nextTurn().then(() => import('./authorization-method.ts'))
+    const checking = loaded.then((module) => module.authorizationMethod(gate, forwardAuth, isTrusted, answering))
+    const check: UnaryMethod = { kind: 'unary', answer: async (bytes) => (await checking).answer(bytes) }
     return new Map([
       [`/${RATE_LIMIT}/ShouldRateLimit`, shouldRateLimit],
       [`/${AUTHORIZATION}/Check`, check],

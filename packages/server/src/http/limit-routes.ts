@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Decision, Descriptor, Gate, RequestOptions } from 'tidegate'
 import { rateLimitHeaders } from 'tidegate/http'
 import { z } from 'zod'
-import { acceptJson, readBody, readShape, shapeOf } from './json-body.ts'
+import { acceptJson, readBody, readFields, readShape, shapeOf } from './json-body.ts'
 import { type Problem, problemOf } from './problem.ts'
 
 /** The most checks in one batch. */
@@ -15,6 +15,7 @@ const checkSchema = shapeOf({
   id: z.unknown().optional(),
 })
 type Check = z.output<typeof checkSchema>
+const checkFields = new Set(Object.keys(checkSchema.shape))
 
 const batchSchema = z.strictObject(
   {
@@ -32,7 +33,7 @@ export async function limitRoutes(server: FastifyInstance, { gate }: { gate: Gat
   server.post('/v1/limit', async (request, reply) => {
     // Those that it is decided by, whatever comes while it is on its way.
     const { rules } = gate
-    const decision = await decide(gate, readBody(request, checkSchema))
+    const decision = await decide(gate, readFields(request, checkFields, checkSchema))
     return reply
       .code(decision.allowed ? 200 : 429)
       .headers(rateLimitHeaders(decision, rules))
@@ -40,7 +41,7 @@ export async function limitRoutes(server: FastifyInstance, { gate }: { gate: Gat
   })
 
   server.post('/v1/peek', async (request) => {
-    const { descriptor, options } = argumentsOf(readBody(request, checkSchema))
+    const { descriptor, options } = argumentsOf(readFields(request, checkFields, checkSchema))
     return gate.peek(descriptor, options)
   })
 

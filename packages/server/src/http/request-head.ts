@@ -10,12 +10,13 @@ const unmet = new WeakSet<IncomingMessage>()
 
 /** Refuses, in our words, the heads of requests that Node would answer with a status alone, or not at all. */
 export function refuseOddHeads(service: FastifyInstance): void {
-  service.addHook('onRequest', async ({ raw }) => {
+  service.addHook('onRequest', ({ raw }, _reply, done) => {
     // HTTP/1.0 has none.
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
-      throw refusal('ERR_MALFORMED_REQUEST', 'host', 'a Host header, which HTTP/1.1 requires')
-    }
-    if (unmet.has(raw)) throw refusal('ERR_EXPECTATION_FAILED', 'expect', '100-continue, or no Expect header')
+      done(refusal('ERR_MALFORMED_REQUEST', 'host', 'a Host header, which HTTP/1.1 requires'))
+    } else if (unmet.has(raw)) {
+      done(refusal('ERR_EXPECTATION_FAILED', 'expect', '100-continue, or no Expect header'))
+    } else done()
   })
   service.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     unmet.add(request)

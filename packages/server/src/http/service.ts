@@ -89,12 +89,13 @@ export function createService(options: ServiceOptions): FastifyInstance {
     else request.log.debug({ code: problem.code, field: problem.field }, problem.detail)
     return sendProblem(reply, problem)
   })
-  server.addHook('onSend', async (_request, reply) => {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
     void reply.header('x-content-type-options', 'nosniff')
     // A decision that comes from a cache has limited nobody.
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
     // Tells clients to go elsewhere with their next request, before their connection is closed.
     if (lifecycle.phase === 'closing') void reply.header('connection', 'close')
+    done()
   })
   boundConcurrency(server, maxConcurrent)
   refuseOddHeads(server)

@@ -1,6 +1,7 @@
 import type { Decision, Descriptor, Gate } from 'tidegate'
 import { denialOf, type OnDenial } from '../events/denial.ts'
 import type { Metrics } from './metrics.ts'
+import { observing } from './observing.ts'
 
 /** A gate whose decisions and settlements are counted, and whose refusals are told; it is the same in everything else. */
 export function observedGate(gate: Gate, metrics: Metrics, onDenial: OnDenial = () => undefined): Gate {
@@ -23,17 +24,5 @@ export function observedGate(gate: Gate, metrics: Metrics, onDenial: OnDenial = 
       return settlement
     },
   }
-  const bound = new Map<PropertyKey, unknown>(Object.entries(observed))
-  return new Proxy(gate, {
-    get(target, name) {
-      const own = bound.get(name)
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      // Its private fields are there for it alone.
-      const method: unknown = value.bind(target)
-      bound.set(name, method)
-      return method
-    },
-  })
+  return observing(gate, observed)
 }

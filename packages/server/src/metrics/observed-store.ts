@@ -1,26 +1,16 @@
 import { type Store, TidegateError } from 'tidegate'
 import type { Metrics } from './metrics.ts'
+import { observing } from './observing.ts'
 
 /** What a store is asked on the way of a request. */
 const OPERATIONS = ['decide', 'reserve', 'settle', 'refund', 'renew', 'ping'] as const
 
 /** A store whose answers are timed, and whose errors are counted; it is the same in everything else. */
 export function observedStore(store: Store, metrics: Metrics): Store {
-  const observed = new Map<PropertyKey, unknown>(
-    OPERATIONS.map((operation) => [operation, timed(store, operation, metrics)]),
+  return observing(
+    store,
+    Object.fromEntries(OPERATIONS.map((operation) => [operation, timed(store, operation, metrics)])),
   )
-  return new Proxy(store, {
-    get(target, name) {
-      const own = observed.get(name)
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      // Bound once: some are asked with every decision.
-      const bound: unknown = value.bind(target)
-      observed.set(name, bound)
-      return bound
-    },
-  })
 }
 
 function timed(store: Store, operation: (typeof OPERATIONS)[number], metrics: Metrics) {

@@ -1,7 +1,7 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { memoryStore, type Observer, type Store } from 'tidegate'
-import { type GuardOptions, redisStore } from 'tidegate/redis'
+import type { GuardOptions } from 'tidegate/redis'
 import { type FrontOptions, frontStore, guard } from 'tidegate/store'
 import { withoutPassword } from '../settings/redis-url.ts'
 import { fallbackLog } from './fallback-log.ts'
@@ -43,7 +43,9 @@ export async function openStore(
     return { store, close: () => store.close() }
   }
   const outages = outageLog(withoutPassword(url), logger)
-  const client = new Redis(url, { ...clientOptions, reconnectOnError: leaveReplicas(outages) })
+  // Loaded where it is used: a start in memory is sooner.
+  const [{ Redis: Client }, { redisStore }] = await Promise.all([import('ioredis'), import('tidegate/redis')])
+  const client = new Client(url, { ...clientOptions, reconnectOnError: leaveReplicas(outages) })
   leaveOtherDatabases(client)
   // Without a listener an 'error' would end the process.
   client.on('error', (error: NodeJS.ErrnoException) => {
