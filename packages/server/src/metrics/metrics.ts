@@ -104,8 +104,9 @@ export class Metrics {
   })
   readonly #versions = new Map<string, string>()
 
-  constructor() {
-    collectDefaultMetrics({ register: this.registry })
+  /** @param ofProcess whether what Node measures of the process is shown too */
+  constructor({ ofProcess = true } = {}) {
+    if (ofProcess) collectDefaultMetrics({ register: this.registry })
     this.#workers.set(1)
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
     for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)
