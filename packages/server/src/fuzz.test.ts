@@ -109,6 +109,26 @@ describe('the service', () => {
     )
   })
 
+  test('any operations on counters', { timeout: TIMEOUT_MS }, async () => {
+    const rule = { id: value, name: value, key: value, algorithm: value, limit: value, window: value }
+    const operation = fc.record(
+      {
+        op: fc.oneof(fc.constantFrom('consume', 'peek', 'reserve', 'settle', 'refund', 'block', 'heartbeat'), value),
+        checks: fc.oneof(value, fc.array(fc.record({ rule: value, key: value, cost: value, id: value }))),
+        ...{ rule: value, key: value, cost: value, id: value, of: value, life: value, instance: value },
+      },
+      { requiredKeys: ['op'] },
+    )
+    const some = fc.record({ rules: fc.array(fc.record(rule), { maxLength: 1 }), operations: fc.array(operation) })
+    await fc.assert(
+      fc.asyncProperty(some, async (asked) => {
+        const { status } = await service.post('/v1/store', asked)
+        expect([200, 400]).toContain(status)
+      }),
+      options,
+    )
+  })
+
   test('any head', { timeout: TIMEOUT_MS }, async () => {
     const name = fc.constantFrom(
       ...[

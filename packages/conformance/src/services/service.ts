@@ -41,13 +41,14 @@ export function temporaryFolder(name: string): Promise<string> {
 /**
  * Starts a program and waits until it is ready.
  * @param ready resolves to true when the program answers
- * @throws Error with the program's output where it ends or stays silent for 10 s
+ * @throws Error with the program's output where it ends or stays silent for so long, 10 s by default
  */
 export async function startService(
   command: string,
   args: readonly string[],
   place: { port: number; folder: string; env?: NodeJS.ProcessEnv },
   ready: () => Promise<boolean>,
+  startMs = START_MS,
 ): Promise<Service> {
   const child = spawn(command, args, {
     cwd: place.folder,
@@ -66,7 +67,7 @@ export async function startService(
     await ended
     await rm(place.folder, { recursive: true, force: true })
   }
-  const deadline = Date.now() + START_MS
+  const deadline = Date.now() + startMs
   while (!(await ready().catch(() => false))) {
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop('SIGKILL')

@@ -24,6 +24,7 @@ import { logLastWords } from './last-words.ts'
 import { logWarnings, reload, type Served } from './reload.ts'
 import { rateLimitingOf, readLimits, serveLimits } from './serve-limits.ts'
 import { drain, shutdownSignal } from './shutdown.ts'
+import { warmUp } from './warm-up.ts'
 
 /** Serves until a signal ends it. Logs go to stdout as JSON, words for people to stderr. */
 export async function serve(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -86,6 +87,7 @@ export async function serve(args: string[], environment: NodeJS.ProcessEnv): Pro
     fleet,
   })
   const grpc = grpcSide?.create(answering)
+  await warmUp(rules)
   try {
     const address = await fleet.listen(service, settings.host, settings.http)
     const grpcAddress = grpc && (await grpcSide?.listen(grpc))

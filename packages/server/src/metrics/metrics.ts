@@ -98,7 +98,8 @@ export class Metrics {
   })
   readonly #versions = new Map<string, string>()
 
-  constructor() {
+  /** @param ofProcess whether what Node measures of the process is shown too */
+  constructor({ ofProcess = true } = {}) {
     const counts = this.#decisionCounts
     new Counter({
       name: 'tidegate_decisions_total',
@@ -109,7 +110,7 @@ export class Metrics {
         counts.flush((labels, count) => this.inc(labels, count))
       },
     })
-    collectDefaultMetrics({ register: this.registry })
+    if (ofProcess) collectDefaultMetrics({ register: this.registry })
     this.#workers.set(1)
     this.storeErrors.inc({ code: 'ERR_STORE_UNAVAILABLE' }, 0)
     for (const cause of CAUSES) this.fallbacks.inc({ cause }, 0)

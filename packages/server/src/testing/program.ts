@@ -51,7 +51,8 @@ export class Workplace {
 
   async serving(...args: string[]): Promise<ServingProgram> {
     const program = this.run('serve', '--http', '0', '--grpc', 'off', ...args)
-    await until(() => /listening on/.test(program.output.stderr) || program.child.exitCode !== null)
+    const isThere = () => /listening on/.test(program.output.stderr) || program.child.exitCode !== null
+    await until(isThere, START_MS)
     const [, url] = /listening on (http:\S+)/.exec(program.output.stderr) ?? []
     if (url === undefined) throw new Error(JSON.stringify(program.output))
     const log = () => {
@@ -67,11 +68,14 @@ export class Workplace {
   }
 }
 
-/** Waits until something is so. @throws Error after 20 s */
-export async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
+/** How long a program may take to start where much else runs: with workers it is several programs, one after the other. */
+const START_MS = 60_000
+
+/** Waits until something is so. @throws Error after so many ms */
+export async function until(isSo: () => boolean, mostMs = 20_000): Promise<void> {
+  const deadline = Date.now() + mostMs
   while (!isSo()) {
-    if (Date.now() > deadline) throw new Error('not so after 20 s')
+    if (Date.now() > deadline) throw new Error(`not so after ${mostMs} ms`)
     await sleep(10)
   }
 }

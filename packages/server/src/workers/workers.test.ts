@@ -33,7 +33,7 @@ test('counts in memory are refused: each worker would count apart', async () => 
   expect([code, stderr]).toEqual([1, expect.stringContaining('--workers: expected --redis as well')])
 })
 
-describe.skipIf(skipped)(`workers ${skipped ? howToInstall('redis-server') : ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(skipped)(`workers ${skipped ? howToInstall('redis-server') : ''}`, { timeout: 120_000 }, () => {
   let redis: Service
   beforeAll(async () => {
     redis = await startRedis()
@@ -49,7 +49,7 @@ describe.skipIf(skipped)(`workers ${skipped ? howToInstall('redis-server') : ''}
   let program: ServingProgram
   beforeAll(async () => {
     program = await serving()
-  }, 60_000)
+  }, 90_000)
 
   const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text()
   const rulesOf = async (url: string): Promise<string> => {
