@@ -93,6 +93,42 @@ describe.each([
     await store.shutdown()
   })
 
+  test('counts hits that come while all keys are reset, and forgets those before', async () => {
+    const store = make()
+    store.init(init)
+    await store.increment('k')
+    const reset = store.resetAll()
+    const during = await Promise.all([store.increment('k'), store.increment('k')])
+    await reset
+    expect(during.map(({ totalHits }) => totalHits)).toEqual([1, 2])
+    expect((await store.increment('k')).totalHits).toBe(3)
+  })
+
+  test.each([0, -1, 1.5, 2 ** 31 * 1000, Number.NaN])(
+    'refuses a window of %s ms when the limiter is made',
+    (windowMs) => {
+      expect(() => make().init({ windowMs, limit: 1 })).toThrow('window: expected')
+    },
+  )
+
+  test('counts in windows of more than 2^31 ms', async () => {
+    const store = make({ name: 'long', store: memoryStore({ clock: () => now }) })
+    store.init({ windowMs: 2 ** 32, limit: 2 })
+    await store.increment('k')
+    now += 2 ** 32 - 10_000_000
+    expect(await store.get('k')).toMatchObject({ totalHits: 1 })
+    now += 20_000_000
+    expect(await store.get('k')).toBeUndefined()
+  })
+
+  test('takes back hits of many at once, never below none', async () => {
+    const store = storeAt('fixed-window')
+    await Promise.all(Array.from({ length: 10 }, () => store.increment('k')))
+    await Promise.all(Array.from({ length: 25 }, () => store.decrement('k')))
+    expect(await store.get('k')).toBeUndefined()
+    expect((await store.increment('k')).totalHits).toBe(1)
+  })
+
   test('tells its keys from those of others by its name', async () => {
     const shared = memoryStore()
     const [login, api] = [make({ name: 'login', store: shared }), make({ name: 'api', store: shared })]

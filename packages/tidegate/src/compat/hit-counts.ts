@@ -105,10 +105,12 @@ export class HitCounts {
   /** Forgets everything, where the counts are in this process; a store that was handed in has those of others too. */
   async resetAll(): Promise<void> {
     if (!this.isLocal) return
-    await this.#store.close()
+    const before = this.#store
+    // First the new one: hits that come meanwhile have to be counted somewhere.
     this.#store = memoryStore()
     this.#limiters.clear()
     this.#exceeding.clear()
+    await before.close()
   }
 
   /** Ends the store if it was made here. */
