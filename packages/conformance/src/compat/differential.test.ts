@@ -78,6 +78,31 @@ describe('our store in a fixed window answers as their own memory does', () => {
     await fc.assert(property, RUNS)
   })
 
+  test('@fastify/rate-limit, where who goes on asking stays out: continueExceeding', async () => {
+    const property = fc.asyncProperty(storyOf(['/', '/tight']), fc.integer({ min: -1, max: 2 }), async (story, ban) => {
+      const options = { max: story.limit, timeWindow: story.windowMs, ban, continueExceeding: true }
+      const store = fastifyRateLimitStore({ algorithm: 'fixed-window' })
+      await compare(story, [await serveFastify(options), await serveFastify({ ...options, store })], shown)
+    })
+    await fc.assert(property, RUNS)
+  })
+
+  test('@fastify/rate-limit, where that takes longer each time: exponentialBackoff', async () => {
+    // Its memory announces the longer wait and forgets it after a window: until then both say the same.
+    const pressing = storyOf(['/', '/tight']).map((story) => {
+      return {
+        ...story,
+        steps: story.steps.slice(0, 10).map((step) => ({ ...step, afterMs: step.afterMs % (story.windowMs / 10) })),
+      }
+    })
+    const property = fc.asyncProperty(pressing, fc.integer({ min: -1, max: 2 }), async (story, ban) => {
+      const options = { max: story.limit, timeWindow: story.windowMs, ban, exponentialBackoff: true }
+      const store = fastifyRateLimitStore({ algorithm: 'fixed-window' })
+      await compare(story, [await serveFastify(options), await serveFastify({ ...options, store })], shown)
+    })
+    await fc.assert(property, RUNS)
+  })
+
   test('hono-rate-limiter', async () => {
     const property = fc.asyncProperty(storyOf(['/', '/fail']), async (story) => {
       const { limit, windowMs } = story

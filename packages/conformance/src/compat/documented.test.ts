@@ -93,6 +93,42 @@ describe.each([
     await store.shutdown()
   })
 
+  test('counts hits that come while all keys are reset, and forgets those before', async () => {
+    const store = make()
+    store.init(init)
+    await store.increment('k')
+    const reset = store.resetAll()
+    const during = await Promise.all([store.increment('k'), store.increment('k')])
+    await reset
+    expect(during.map(({ totalHits }) => totalHits)).toEqual([1, 2])
+    expect((await store.increment('k')).totalHits).toBe(3)
+  })
+
+  test.each([0, -1, 1.5, 2 ** 31 * 1000, Number.NaN])(
+    'refuses a window of %s ms when the limiter is made',
+    (windowMs) => {
+      expect(() => make().init({ windowMs, limit: 1 })).toThrow('window: expected')
+    },
+  )
+
+  test('counts in windows of more than 2^31 ms', async () => {
+    const store = make({ name: 'long', store: memoryStore({ clock: () => now }) })
+    store.init({ windowMs: 2 ** 32, limit: 2 })
+    await store.increment('k')
+    now += 2 ** 32 - 10_000_000
+    expect(await store.get('k')).toMatchObject({ totalHits: 1 })
+    now += 20_000_000
+    expect(await store.get('k')).toBeUndefined()
+  })
+
+  test('takes back hits of many at once, never below none', async () => {
+    const store = storeAt('fixed-window')
+    await Promise.all(Array.from({ length: 10 }, () => store.increment('k')))
+    await Promise.all(Array.from({ length: 25 }, () => store.decrement('k')))
+    expect(await store.get('k')).toBeUndefined()
+    expect((await store.increment('k')).totalHits).toBe(1)
+  })
+
   test('tells its keys from those of others by its name', async () => {
     const shared = memoryStore()
     const [login, api] = [make({ name: 'login', store: shared }), make({ name: 'api', store: shared })]
@@ -152,18 +188,38 @@ describe('hono-rate-limiter with our store', () => {
 })
 
 describe('@fastify/rate-limit with our store', () => {
-  test('refuses what the store cannot do, when it is registered', async () => {
-    const options = { max: 1, timeWindow: 1000 }
-    await expect(
-      serveFastify({ ...options, store: fastifyRateLimitStore(), exponentialBackoff: true }),
-    ).rejects.toThrow(/exponentialBackoff/)
-    await expect(
-      serveFastify({
-        ...options,
-        store: fastifyRateLimitStore({ algorithm: 'fixed-window' }),
-        continueExceeding: true,
-      }),
-    ).rejects.toThrow(/continueExceeding/)
+  test.each(['fixed-window', 'sliding-window'] as const)(
+    'doubles the wait, and keeps it, with exponentialBackoff: %s',
+    async (algorithm) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+      const store = fastifyRateLimitStore({ algorithm })
+      const client = clientOf(await serveFastify({ max: 1, timeWindow: 1000, store, exponentialBackoff: true }))
+      const ask = { headers: { 'X-User': 'ann' } }
+      const seen: string[] = []
+      for (const after of [0, 10, 10, 10, 3999, 8000, 1]) {
+        vi.setSystemTime(Date.now() + after)
+        const { status, headers } = await client.ask('/', ask)
+        seen.push(`${status} ${headers['retry-after'] ?? ''}`)
+      }
+      expect(seen).toEqual(['200 ', '429 1', '429 2', '429 4', '429 8', '200 ', '429 1'])
+    },
+  )
+
+  test('a ban comes after so many requests over the limit, with exponentialBackoff too', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = fastifyRateLimitStore({ algorithm: 'fixed-window' })
+    const client = clientOf(await serveFastify({ max: 1, timeWindow: 1000, store, exponentialBackoff: true, ban: 1 }))
+    const seen: number[] = []
+    for (let i = 0; i < 4; i++) seen.push((await client.ask('/', { headers: { 'X-User': 'ann' } })).status)
+    expect(seen).toEqual([200, 429, 403, 403])
+  })
+
+  test('requests at once are each counted, and none passes after the limit, with continueExceeding', async () => {
+    const store = fastifyRateLimitStore({ algorithm: 'fixed-window' })
+    const served = await serveFastify({ max: 5, timeWindow: 60_000, store, continueExceeding: true })
+    const clients = Array.from({ length: 20 }, () => clientOf(served))
+    const answers = await Promise.all(clients.map((one) => one.ask('/', { headers: { 'X-User': 'ann' } })))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
   })
 
   test('goes on refusing who goes on asking, with continueExceeding', async () => {

@@ -1,4 +1,5 @@
-import { invalid } from '../errors.ts'
+import { MAX_COUNT } from '../decision.ts'
+import { ExceedingHits } from './exceeding-hits.ts'
 import { type HitCountOptions, HitCounts } from './hit-counts.ts'
 
 export type { HitCountOptions } from './hit-counts.ts'
@@ -33,7 +34,7 @@ const DEFAULT_WINDOW_MS = 60_000
 
 /**
  * A store for @fastify/rate-limit 11: `app.register(rateLimit, { max, timeWindow, store: fastifyRateLimitStore() })`.
- * `continueExceeding` is how a sliding window counts anyway. `exponentialBackoff` is refused: see `penalty` of a limit.
+ * `continueExceeding` is how a sliding window counts anyway.
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function fastifyRateLimitStore(options: HitCountOptions = {}): FastifyRateLimitStoreClass {
@@ -47,13 +48,15 @@ export function fastifyRateLimitStore(options: HitCountOptions = {}): FastifyRat
 
 class PluginStore implements FastifyRateLimitStore {
   readonly #counts: HitCounts
+  /** What becomes of those who go over their limit, where that is more than a refusal. */
+  readonly #exceeding: ExceedingHits | undefined
   readonly #plugin: ServedPlugin
   /** What stands before the keys of a route that has a limit of its own. */
   readonly #route: string
 
   constructor(counts: HitCounts, plugin: ServedPlugin, route: string) {
-    checkServed(plugin, counts)
     this.#counts = counts
+    this.#exceeding = exceedingOf(plugin, counts)
     this.#plugin = plugin
     this.#route = route
   }
@@ -62,12 +65,12 @@ class PluginStore implements FastifyRateLimitStore {
     answer(this.#hit(this.#route + key, timeWindow, max), callback)
   }
 
-  read(key: string, callback: Callback, timeWindow = DEFAULT_WINDOW_MS): void {
-    const reading = this.#counts.read(this.#route + key, timeWindow)
-    answer(
-      reading.then(({ total, resetMs }) => ({ current: total, ttl: resetMs })),
-      callback,
-    )
+  read(key: string, callback: Callback, timeWindow = DEFAULT_WINDOW_MS, max = MAX_COUNT): void {
+    const counted = this.#route + key
+    const reading =
+      this.#exceeding?.read(counted, timeWindow, max) ??
+      this.#counts.read(counted, timeWindow).then(({ total, resetMs }) => ({ current: total, ttl: resetMs }))
+    answer(reading, callback)
   }
 
   child(route: object): FastifyRateLimitStore {
@@ -77,6 +80,7 @@ class PluginStore implements FastifyRateLimitStore {
   }
 
   async #hit(key: string, windowMs: number, max: number | undefined): Promise<{ current: number; ttl: number }> {
+    if (this.#exceeding !== undefined && max !== undefined) return this.#exceeding.hit(key, windowMs, max)
     const { total, resetMs } = await this.#counts.hit(key, windowMs)
     const isOver = max !== undefined && total > max
     // Within a sliding window the next request fits long before the window is empty.
@@ -92,13 +96,11 @@ function answer(result: Promise<{ current: number; ttl: number }>, callback: Cal
   )
 }
 
-function checkServed({ continueExceeding, exponentialBackoff }: ServedPlugin, { algorithm }: HitCounts): void {
-  if (exponentialBackoff === true) {
-    const expected = "false with this store: a limit's own penalty blocks for longer each time"
-    throw invalid('ERR_INVALID_OPTION', 'exponentialBackoff', expected, exponentialBackoff)
-  }
-  if (continueExceeding === true && algorithm === 'fixed-window') {
-    const expected = 'false with a fixed window; a sliding window counts refused requests anyway'
-    throw invalid('ERR_INVALID_OPTION', 'continueExceeding', expected, continueExceeding)
-  }
+function exceedingOf(
+  { continueExceeding = false, exponentialBackoff = false }: ServedPlugin,
+  counts: HitCounts,
+): ExceedingHits | undefined {
+  // In a sliding window who goes on asking stays out as it is.
+  if (continueExceeding) return counts.algorithm === 'fixed-window' ? new ExceedingHits(counts, 'renew') : undefined
+  return exponentialBackoff ? new ExceedingHits(counts, 'double') : undefined
 }

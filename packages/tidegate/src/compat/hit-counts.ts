@@ -35,6 +35,9 @@ export interface Hits {
 const ALGORITHMS = ['sliding-window', 'fixed-window']
 const FIELDS = ['store', 'name', 'algorithm', 'resolution']
 const TICKS = 1000
+/** For how many windows at most a client that goes on asking is remembered, and how long at most altogether, ms. */
+const MOST_EXCEEDING = 1000
+const LONGEST_MS = 366 * 86_400_000
 /** More windows than any application has: a limiter of each is kept. */
 const MOST_WINDOWS = 1000
 
@@ -49,6 +52,7 @@ export class HitCounts {
   #store: Store
   readonly #resolution: Duration | undefined
   readonly #limiters = new Map<number, Limiter>()
+  readonly #exceeding = new Map<number, Limiter>()
 
   /** @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION` */
   constructor(options: HitCountOptions, defaultName: string) {
@@ -66,44 +70,47 @@ export class HitCounts {
     this.#store = store ?? memoryStore()
     this.#resolution = options.resolution
     // What is wrong with name or resolution is told now, and not by the first request.
-    this.#limiterOf(60_000)
+    this.limiterOf(60_000)
   }
 
   /** Counts one hit. */
   async hit(key: string, windowMs: number): Promise<Hits> {
-    const { used, resetAfterMs, at } = await this.#limiterOf(windowMs).limit(dimensionValue(key))
+    const { used, resetAfterMs, at } = await this.limiterOf(windowMs).limit(dimensionValue(key))
     return { total: used, resetMs: resetAfterMs as number, at }
   }
 
   /** The hits as they stand. */
   async read(key: string, windowMs: number): Promise<Hits> {
-    const { used, resetAfterMs, at } = await this.#limiterOf(windowMs).peek(dimensionValue(key), { cost: 0 })
+    const { used, resetAfterMs, at } = await this.limiterOf(windowMs).peek(dimensionValue(key), { cost: 0 })
     return { total: used, resetMs: resetAfterMs as number, at }
   }
 
   /** Takes one hit back; never below none, and none of a window that is over. */
   async takeBack(key: string, windowMs: number): Promise<void> {
-    await this.#limiterOf(windowMs).refund(dimensionValue(key))
+    await this.limiterOf(windowMs).refund(dimensionValue(key))
   }
 
   /** Milliseconds until a further hit is within the limit, if none comes before. */
   async waitMs(key: string, windowMs: number, limit: number): Promise<number> {
     // What has to fit in the count beside it leaves room for one less than the limit.
     const cost = MAX_COUNT - Math.max(0, limit - 1)
-    const { retryAfterMs, resetAfterMs } = await this.#limiterOf(windowMs).peek(dimensionValue(key), { cost })
+    const { retryAfterMs, resetAfterMs } = await this.limiterOf(windowMs).peek(dimensionValue(key), { cost })
     return retryAfterMs ?? (resetAfterMs as number)
   }
 
   async reset(key: string, windowMs: number): Promise<void> {
-    await this.#limiterOf(windowMs).reset(dimensionValue(key))
+    await this.limiterOf(windowMs).reset(dimensionValue(key))
   }
 
   /** Forgets everything, where the counts are in this process; a store that was handed in has those of others too. */
   async resetAll(): Promise<void> {
     if (!this.isLocal) return
-    await this.#store.close()
+    const before = this.#store
+    // First the new one: hits that come meanwhile have to be counted somewhere.
     this.#store = memoryStore()
     this.#limiters.clear()
+    this.#exceeding.clear()
+    await before.close()
   }
 
   /** Ends the store if it was made here. */
@@ -111,7 +118,8 @@ export class HitCounts {
     if (this.isLocal) await this.#store.close()
   }
 
-  #limiterOf(windowMs: number): Limiter {
+  /** Counts every hit in a window. */
+  limiterOf(windowMs: number): Limiter {
     const known = this.#limiters.get(windowMs)
     if (known !== undefined) return known
     const shared = { name: this.name, limit: MAX_COUNT, window: windowMs, store: this.#store }
@@ -124,4 +132,22 @@ export class HitCounts {
     this.#limiters.set(windowMs, limiter)
     return limiter
   }
+
+  /** Counts the hits over a limit from the first on, for as long as `longestMs`. */
+  exceedingOf(windowMs: number): Limiter {
+    const known = this.#exceeding.get(windowMs)
+    if (known !== undefined) return known
+    const limiter = createLimiter({
+      ...{ name: `${this.name}-over`, limit: MAX_COUNT, store: this.#store },
+      ...{ algorithm: 'fixed-window', align: 'first-hit', window: longestMs(windowMs) },
+    })
+    if (this.#exceeding.size >= MOST_WINDOWS) this.#exceeding.clear()
+    this.#exceeding.set(windowMs, limiter)
+    return limiter
+  }
+}
+
+/** The longest time, in ms, that a client of this window is kept out. */
+export function longestMs(windowMs: number): number {
+  return Math.min(windowMs * MOST_EXCEEDING, LONGEST_MS)
 }

@@ -31,7 +31,9 @@ export class WindowStore {
     this.prefix = this.#counts.name
   }
 
+  /** @throws TidegateError where no window can be so long, or has such a resolution */
   init({ windowMs, limit }: ServedLimiter): void {
+    this.#counts.limiterOf(windowMs)
     this.#windowMs = windowMs
     this.#limit = typeof limit === 'number' ? limit : undefined
   }

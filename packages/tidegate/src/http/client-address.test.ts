@@ -93,6 +93,18 @@ describe('clientAddress', () => {
     expect(from(1, long)).toBe('192.0.2.1')
     expect(from(2, long)).toBe('1.1.1.1')
   })
+
+  it('reads no more than 100 addresses, whoever is trusted: the time of a request is not for its client to choose', () => {
+    let asked = 0
+    const believes = () => {
+      asked++
+      return true
+    }
+    const many = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`).reverse()
+    expect(clientAddress('10.9.9.9', many.join(', '), { hops: 0, believes })).toBe('10.0.0.99')
+    expect(asked).toBe(100)
+    expect(clientAddress('10.9.9.9', ',,, ,'.repeat(1000), { hops: 0, believes })).toBe('10.9.9.9')
+  })
 })
 
 describe('compileTrust', () => {

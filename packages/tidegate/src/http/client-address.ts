@@ -6,6 +6,8 @@ const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = new RegExp(`^(?:::ffff:)?(${OCTET}(?:\\.${OCTET}){3})(?::\\d{1,5})?$`, 'i')
 const BRACKETED = /^\[([^\]]+)\](?::\d{1,5})?$/
 const MOST_CHARACTERS = 100
+/** No chain of proxies is longer; whoever writes more addresses than this wants them to be read. */
+const MOST_HOPS = 100
 
 /** What stands for a client whose address is not known: all such count as one. */
 export const UNKNOWN_CLIENT = 'unknown'
@@ -37,7 +39,7 @@ function addressOf(text: string): NetworkBits | undefined {
 /**
  * The address of the client, as the nearest hop that is not trusted names it: `X-Forwarded-For` is read from its end for
  * as long as the hops are trusted. Where that ends at something that is no address, the hop that reported it stands for
- * its clients: one count for all, never a new one for each.
+ * its clients: one count for all, never a new one for each. After 100 hops nothing more is read.
  *
  * @param peer the other end of the connection; undefined on a Unix socket
  * @param forwarded the value of `X-Forwarded-For`
@@ -50,7 +52,7 @@ export function clientAddress(
 ): string | undefined {
   let address = peer === '' ? undefined : peer
   let end = forwarded?.length ?? 0
-  for (let hop = 0; end > 0; hop++) {
+  for (let hop = 0; end > 0 && hop < MOST_HOPS; hop++) {
     if (hop >= hops && !believes(address === undefined ? undefined : addressOf(address))) break
     const comma = (forwarded as string).lastIndexOf(',', end - 1)
     const named = (forwarded as string).slice(comma + 1, end).trim()

@@ -59,6 +59,30 @@ describe('a limit of HTTP requests', () => {
     expect(statuses(limitOf({ ...MINUTE, ipv6Prefix: 128 }), ...asks)).toEqual([200, 200, 200])
   })
 
+  it('counts by numbers as they are written, by the address without a key, and takes nothing else for one', () => {
+    let key: unknown
+    const limit = limitOf({ limit: 1, window: '1m', keyGenerator: () => key as string })
+    const passes = (given: unknown) => {
+      key = given
+      return at(limit, ann).refusal === undefined
+    }
+    expect([5, '5', 0, '0', 5n].map(passes)).toEqual([true, false, true, false, false])
+    expect([undefined, null, '', false].map(passes)).toEqual([true, false, false, false])
+    for (const odd of [{}, ['a'], true, Number.NaN, Symbol('s'), () => 'a']) {
+      expect(() => passes(odd), String(odd)).toThrow('keyGenerator: expected a string')
+    }
+  })
+
+  it.each([
+    ['keyGenerator', { keyGenerator: () => Promise.reject(new Error('mine')) }],
+    ['skip', { skip: () => Promise.reject(new Error('mine')) }],
+    ['cost', { cost: () => Promise.reject(new Error('mine')) }],
+  ] as const)('rejects as a %s that rejects, and has charged nothing', async (_name, odd) => {
+    const store = memoryStore()
+    await expect(limitOf({ ...MINUTE, name: 'n', store, ...odd }).check(ann)).rejects.toThrow('mine')
+    expect(at(limitOf({ ...MINUTE, name: 'n', store, warn: false }), ann).refusal).toBeUndefined()
+  })
+
   it('takes the dimensions of several limits from the request, and more from its user', async () => {
     const limit = limitOf({
       keyGenerator: ({ headers }) => headers?.['x-user'],

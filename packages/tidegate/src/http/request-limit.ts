@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor.ts'
 import { TidegateError } from '../errors.ts'
 import { ClientKeys } from './client-keys.ts'
 import { Counting } from './counting.ts'
-import { dimensionValue } from './dimension.ts'
+import { dimensionValue, givenKey } from './dimension.ts'
 import { DoubleCounts } from './double-counts.ts'
 import { rateLimitHeaders } from './headers.ts'
 import { chain, isPromise, type MaybePromise } from './maybe-promise.ts'
@@ -89,7 +89,7 @@ export class RequestLimit<Request, Response> {
     const { keyGenerator, descriptor } = this.#options
     const key = keyGenerator?.(request)
     if (!this.#counting.byDescriptor) {
-      return chain(key, (given) => (given ? dimensionValue(given) : this.#clients.keyOf(request)))
+      return chain(key, (given) => givenKey(given) ?? this.#clients.keyOf(request))
     }
     return chain(key, (given) => {
       const own = this.#descriptorOf(request, given)
@@ -101,7 +101,7 @@ export class RequestLimit<Request, Response> {
     const reader = this.#reader
     const ip = this.#clients.keyOf(request)
     const method = reader.method(request)
-    const client = key ? dimensionValue(key) : ip
+    const client = givenKey(key) ?? ip
     const own: Record<string, string> = {
       ...reader.dimensions?.(request),
       client,

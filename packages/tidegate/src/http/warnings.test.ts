@@ -1,23 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { httpWarnings } from './warnings.ts'
-
-const HELP = join(import.meta.dirname, '../../../../docs/help')
-
-describe('docs/help', () => {
-  it('has a page for every warning, and for nothing else', () => {
-    const pages = readdirSync(HELP).map((name) => name.replace(/\.md$/, ''))
-    expect(pages.sort()).toEqual(Object.keys(httpWarnings).sort())
-  })
-
-  it.each(Object.keys(httpWarnings))('%s says what to do about it', (code) => {
-    const page = readFileSync(join(HELP, `${code}.md`), 'utf8')
-    expect(page).toMatch(new RegExp(`^# ${code}\n`))
-    expect(page.length).toBeGreaterThan(500)
-  })
-})
 
 describe('a warning', () => {
   it('is given by the process, once', () => {

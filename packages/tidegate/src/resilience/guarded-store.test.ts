@@ -391,3 +391,46 @@ test.each([
 ])('the options %j are refused', (options, message) => {
   expect(() => guard(memoryStore(), options as GuardOptions)).toThrow(message)
 })
+
+describe('a guarded store that is closed', () => {
+  test('while requests wait ends each of them, and leaves no timer', async () => {
+    const { guarded, control } = remote({ instances: undefined as never }, 3)
+    const limiter = createLimiter({ name: 'r', limit: 5, window: '1h', store: guarded })
+    control.mood = 'silent'
+    const waiting = Promise.allSettled(Array.from({ length: 50 }, () => limiter.limit('k')))
+    const closing = guarded.close()
+    await vi.advanceTimersByTimeAsync(2_000)
+    await closing
+    expect((await waiting).length).toBe(50)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('before it was used begins nothing when it is asked after all', async () => {
+    const { guarded, control } = remote({}, 3)
+    const limiter = createLimiter({ name: 'r', limit: 5, window: '1h', store: guarded })
+    await guarded.close()
+    await limiter.limit('k').catch(() => undefined)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([vi.getTimerCount(), control.asked]).toEqual([0, 1])
+  })
+})
+
+test('a store that flaps is asked again each time, and every request has one answer', async () => {
+  const { guarded, control, events } = remote({ breaker: { failures: 2, backoffMs: 1, maxBackoffMs: 1 } })
+  const limiter = createLimiter({ name: 'r', limit: 4_000_000_000, window: '1h', store: guarded })
+  let answers = 0
+  for (let i = 0; i < 400; i++) {
+    control.mood = i % 8 < 4 ? 'failing' : 'well'
+    const { allowed } = await limiter.limit('k')
+    if (allowed) answers++
+    await vi.advanceTimersByTimeAsync(2)
+  }
+  expect(answers).toBe(400)
+  const changes = events.filter(([name]) => name === 'breaker').map(([, change]) => change)
+  expect(changes.length).toBeGreaterThan(50)
+  // Each begins where the one before has ended.
+  const ends = changes.map((change) => String(change).split(' '))
+  for (const [i, [from]] of ends.entries()) expect(from).toBe(i === 0 ? 'closed' : ends[i - 1]?.[1])
+  await guarded.close()
+})

@@ -170,6 +170,8 @@ class StoreGuard implements GuardedStore {
   }
 
   async close(): Promise<void> {
+    // What comes later is refused by the store, and begins nothing.
+    this.#isUsed = true
     this.#watch.stop()
     await this.#membership.stop()
     await this.#fallback.close()

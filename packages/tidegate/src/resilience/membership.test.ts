@@ -33,6 +33,29 @@ test('is known by heartbeats, one at a time; the last number stands; it leaves w
   expect(vi.getTimerCount()).toBe(0)
 })
 
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 1.5])('%s is no number of instances', async (odd) => {
+  let answer: number = 4
+  const membership = new Membership(undefined, async () => answer)
+  membership.start()
+  await vi.advanceTimersByTimeAsync(0)
+  answer = odd
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(membership.instances).toBe(4)
+  await membership.stop()
+})
+
+test('a thousand instances are that many, and none at all is this one', async () => {
+  let answer = 1000
+  const membership = new Membership(undefined, async () => answer)
+  membership.start()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(membership.instances).toBe(1000)
+  answer = 0
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(membership.instances).toBe(1)
+  await membership.stop()
+})
+
 test('a number that was given is never asked for', async () => {
   let beats = 0
   const membership = new Membership(8, async () => beats++)

@@ -47,7 +47,9 @@ export class Membership {
     if (this.#isUnderWay || this.#heartbeat === undefined) return
     this.#isUnderWay = true
     try {
-      this.#instances = Math.max(1, await this.#heartbeat(this.#name, LIFE_MS))
+      const alive = await this.#heartbeat(this.#name, LIFE_MS)
+      // What is no number of instances shares no limit.
+      if (Number.isSafeInteger(alive)) this.#instances = Math.max(1, alive)
     } catch {
       // Those who ask for decisions learn that the store is away.
     } finally {
