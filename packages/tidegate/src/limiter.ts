@@ -15,6 +15,7 @@ import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
 import { actualCostOf, type ReserveOptions, reservationOf, type Settlement, type SettleOptions } from './reservation.ts'
 import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, type Rule } from './rule.ts'
 import { versionOf } from './rule-version.ts'
+import { withShards } from './sharding/sharded-store.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
@@ -132,7 +133,7 @@ class SingleLimiter implements Limiter {
     this.version = versionOf(this.rules)
     this.#keepsIds = keepsIds(rule)
     this.#context = { version: this.version, id: null, atomicity: 'strict' }
-    this.#store = store
+    this.#store = withShards(store, this.rules)
     this.#ownsStore = ownsStore
     this.#lines = lines
   }
@@ -247,6 +248,9 @@ class SingleLimiter implements Limiter {
     const store = this.#store
     if (!isSyncStore(store)) throw syncUnsupported()
     const id = this.#idOf(options)
+    if (this.#rule.shards > 1) {
+      return this.#answer(store.decideSync([this.#check(key, options, id)], mode)[0] as RuleDecision, id)
+    }
     // A memory store checks a key when it is new to it: the known ones need no second look.
     const name = typeof key === 'string' ? key : checkKey(key, 'key')
     return this.#answer(store.decideOneSync(this.#rule, name, costOf(options), mode, id), id)
@@ -254,7 +258,9 @@ class SingleLimiter implements Limiter {
 
   #check(key: string, options: RequestOptions | undefined, id: string | undefined): Check {
     const check: Check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
-    return id === undefined ? check : { ...check, id }
+    if (id !== undefined) return { ...check, id }
+    const route = this.#rule.shards > 1 ? options?.id : undefined
+    return route === undefined ? check : { ...check, route }
   }
 
   #idOf(options: RequestOptions | undefined): string | undefined {

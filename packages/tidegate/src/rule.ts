@@ -56,6 +56,8 @@ export interface Rule extends Quota {
   readonly key: readonly string[]
   readonly algorithm: AlgorithmName
   readonly penalty: Penalty | undefined
+  /** Under how many keys of the store each key is counted. */
+  readonly shards: number
   /** Which dimension of `key` alone decides the slot of a cluster; -1 where all of them do. */
   readonly slot: number
   readonly description: string | undefined

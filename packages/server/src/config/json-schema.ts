@@ -61,6 +61,7 @@ const VALUES: Partial<Record<keyof RuleOptions, Node>> = {
   capacity: count(0),
   refill: count(1),
   burst: count(0),
+  shards: { type: 'integer', minimum: 1, maximum: 100 },
 }
 
 /**

@@ -35,6 +35,7 @@ const ruleShape = {
   refill: z.number({ error: 'a whole number' }).optional(),
   period: duration.optional(),
   burst: z.number({ error: 'a whole number' }).optional(),
+  shards: z.number({ error: 'a whole number' }).optional(),
   overrides: z
     .array(entries(z.string(), z.unknown(), { value: 'a mapping with dimensions, their conditions, and a limit' }), {
       error: 'a list of overrides',

@@ -27,10 +27,11 @@ export function windowText({ algorithm, windowMs, written }: Rule): string {
 }
 
 /** What else is to know of a rule: that it is in shadow, what a request costs, what it must have. */
-export function particularsText({ algorithm, shadow, required, cost, unlimited }: Rule): string {
+export function particularsText({ algorithm, shadow, required, cost, unlimited, shards }: Rule): string {
   return [
     shadow ? 'in shadow: refuses nobody' : '',
     algorithm === 'sliding-window' || unlimited ? '' : algorithm,
+    shards === 1 ? '' : `${shards} shards`,
     cost === undefined ? '' : `costs ${cost}`,
     required ? 'refuses requests without these dimensions' : '',
   ]
