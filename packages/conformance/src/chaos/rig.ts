@@ -86,7 +86,7 @@ function listening(): { told: Told; observer: Observer } {
     fallback: [],
     lateReply: [],
     breakerChange: [],
-    storeError: [],
+    storeError: [], lease: [],
     configRefusal: [],
     warning: [],
   }

@@ -1,6 +1,8 @@
 /** A batch is at most so many times as large as the one before it, and so many at first. */
 const GROWTH = 2
 const FIRST = 2
+/** Fewer are not taken ahead. */
+const LEAST = 2
 /** Of what the store has left a batch is at most one in so many, so that others are not starved. */
 const FAIR_PART = 4
 /** Another batch is asked for when one in so many of the last one are left. */
@@ -34,7 +36,9 @@ export class Demand {
    * the last time, and a fair part of what there is.
    */
   extra(rate: number, lifeMs: number, held: number, remaining: number): number {
-    const wanted = Math.ceil((rate * lifeMs) / 2) - held
+    const wanted = Math.floor((rate * lifeMs) / 2) - held
+    // What would hardly be used is not worth the way back.
+    if (wanted < LEAST) return 0
     const most = Math.min(Math.max(FIRST, GROWTH * this.#latest), Math.floor(remaining / FAIR_PART))
     return Math.max(0, Math.min(wanted, most))
   }

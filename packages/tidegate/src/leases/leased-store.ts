@@ -89,6 +89,7 @@ export class LeasedStore implements Store, LeasingStore {
     if (!checks.some(({ rule }) => rule.lease !== undefined)) return this.#store.decide(checks, mode, until)
     for (const { key } of checks) checkEach(key)
     if (mode === 'peek') return this.#peek(checks, until)
+    if (checks.length === 1) return this.#decideOne(checks[0] as Check, until)
     return decideTogether(checks, until ?? Number.POSITIVE_INFINITY, {
       poolFor: (rule, key) => this.#pools.open(rule, key),
       decide: (others, how) => this.#store.decide(others.map(asCounted), how, until),
@@ -118,7 +119,7 @@ export class LeasedStore implements Store, LeasingStore {
     let given = 0
     for (const batch of pool?.permits.batches ?? []) {
       if (of !== undefined && batch.at !== of.at) continue
-      if (batch.until > this.#now()) given += pool?.permits.putBack(batch, cost - given) ?? 0
+      if (batch.until > this.#now()) given += pool?.refund(batch, cost - given) ?? 0
     }
     if (given === cost || of === undefined) return given
     return given + (await this.#store.refund(countedBy(rule), key, cost - given, of))
@@ -159,6 +160,11 @@ export class LeasedStore implements Store, LeasingStore {
     return (await this.#store.inspect?.()) ?? NOTHING_KNOWN
   }
 
+  /** Gives back what is held in vain, and forgets what nobody asks for. A timer does it by itself. */
+  tidy(): void {
+    this.#pools.tidy()
+  }
+
   ping(): Promise<void> {
     return this.#store.ping()
   }
@@ -167,6 +173,15 @@ export class LeasedStore implements Store, LeasingStore {
   async close(): Promise<void> {
     await this.#pools.close()
     await this.#store.close()
+  }
+
+  async #decideOne(check: Check, until: number | undefined): Promise<RuleDecision[]> {
+    const { rule, key, cost } = check
+    const pool = cost === 0 ? undefined : this.#pools.open(rule, key)
+    if (pool === undefined) return this.#store.decide([asCounted(check)], 'consume', until)
+    const { figures, batch } = await pool.ask(cost, until ?? Number.POSITIVE_INFINITY)
+    if (batch !== undefined) this.#own.add(figures)
+    return [figures]
   }
 
   async #peek(checks: readonly Check[], until: number | undefined): Promise<RuleDecision[]> {

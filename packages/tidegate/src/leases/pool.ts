@@ -113,6 +113,14 @@ export class Pool {
   putBack(batch: Batch, cost: number): void {
     const put = this.permits.putBack(batch, cost)
     if (put < cost) this.#events.giveBack(this, batch, cost - put)
+    this.#keepWithin()
+  }
+
+  /** Puts back what was used of a batch. @returns how much */
+  refund(batch: Batch, cost: number): number {
+    const put = this.permits.putBack(batch, cost)
+    this.#keepWithin()
+    return put
   }
 
   /** Gives back to the store what is over, what demand will not use in its time, and what is more than may be held. */
@@ -247,6 +255,13 @@ export class Pool {
     batch.until = sent + lifeMs
     if (this.#isForgotten) this.#forget()
     else if (this.#isRetired && this.#queue.length === 0) this.#takeOut(this.permits.held)
+    else this.#keepWithin()
+  }
+
+  /** What came for those who have gone is not kept where it is more than may be held. */
+  #keepWithin(): void {
+    const surplus = this.permits.held - this.#events.most(this)
+    if (surplus > 0) this.#takeOut(surplus)
   }
 
   /** Answers those who wait and can be admitted, in their order. */

@@ -6,7 +6,7 @@ import { Pool, type PoolEvents } from './pool.ts'
 
 /** How often all pools are looked at, ms: a quarter of the shortest life, within these. */
 const SOONEST_MS = 10
-const LATEST_MS = 100
+const LATEST_MS = 250
 /** How long a close waits for the store to take permits back, ms. */
 const CLOSE_MS = 1_000
 
