@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeRedis } from './describe-redis.ts'
 import { temporaryFolder } from './services/service.ts'
+import { waitFor } from './services/wait-for.ts'
 
 const CONTENDER = join(import.meta.dirname, '../dist/lease-contender.js')
 const PROCESSES = 8
@@ -28,22 +30,26 @@ describeRedis('processes that lease, some of them killed', (redis) => {
     const start = () => {
       const file = join(folder, `${files.length}.txt`)
       files.push(file)
-      return spawn(process.execPath, [CONTENDER, String(redis.port), file, String(keys), JSON.stringify(options)], {
-        stdio: 'inherit',
-      })
+      const args = [CONTENDER, String(redis.port), file, String(keys), JSON.stringify(options)]
+      return { file, process: spawn(process.execPath, args, { stdio: 'inherit' }) }
     }
-    const running: ChildProcess[] = Array.from({ length: PROCESSES }, start)
+    const running = Array.from({ length: PROCESSES }, start)
+    // All have been admitted once, however long they take to start on a busy machine.
+    await waitFor('an admission of each', async () => running.every(({ file }) => existsSync(file)), 40_000)
     let killed = 0
     const end = Date.now() + DURATION_MS
     while (Date.now() < end) {
-      await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 400))
-      const place = Math.floor(Math.random() * PROCESSES)
-      running[place]?.kill('SIGKILL')
-      running[place] = start()
+      await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 600))
+      // One that has something to lose.
+      const working = running.filter(({ file }) => existsSync(file))
+      const victim = working[Math.floor(Math.random() * working.length)]
+      if (victim === undefined) continue
+      victim.process.kill('SIGKILL')
+      running[running.indexOf(victim)] = start()
       killed++
     }
-    const ended = running.map((one) => once(one, 'exit'))
-    for (const one of running) one.kill('SIGKILL')
+    const ended = running.map(({ process }) => once(process, 'exit'))
+    for (const { process } of running) process.kill('SIGKILL')
     await Promise.all(ended)
     const lines = (await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))).join('').split('\n')
     // A process that is killed can leave half a line.
@@ -79,7 +85,7 @@ describeRedis('processes that lease, some of them killed', (redis) => {
 
   for (const keys of [1, 3]) {
     test(`${keys} key(s), exact bound: no window of the recorded times admits more than the limit`, {
-      timeout: 90_000,
+      timeout: 120_000,
     }, async () => {
       const [limit, windowMs] = [300, 1_000]
       const { admitted, killed } = await contend(keys, { limit, window: windowMs })
@@ -87,7 +93,7 @@ describeRedis('processes that lease, some of them killed', (redis) => {
       // At least a third is used, though processes are killed with what they hold, on a machine that has better to do.
       expect(admitted.length).toBeGreaterThan(allowed(admitted, limit, windowMs + 50) / 3)
       expect(admitted.filter(({ source }) => source === 'lease').length).toBeGreaterThan(admitted.length / 2)
-      expect(killed).toBeGreaterThan(5)
+      expect(killed).toBeGreaterThan(3)
       console.info(`${admitted.length} admissions, ${killed} killed, most ${mostInWindows(admitted, windowMs)} of ${limit}`)
     })
   }
