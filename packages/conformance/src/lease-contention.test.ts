@@ -94,7 +94,9 @@ describeRedis('processes that lease, some of them killed', (redis) => {
       expect(admitted.length).toBeGreaterThan(allowed(admitted, limit, windowMs + 50) / 3)
       expect(admitted.filter(({ source }) => source === 'lease').length).toBeGreaterThan(admitted.length / 2)
       expect(killed).toBeGreaterThan(3)
-      console.info(`${admitted.length} admissions, ${killed} killed, most ${mostInWindows(admitted, windowMs)} of ${limit}`)
+      console.info(
+        `${admitted.length} admissions, ${killed} killed, most ${mostInWindows(admitted, windowMs)} of ${limit}`,
+      )
     })
   }
 

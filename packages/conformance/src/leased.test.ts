@@ -6,7 +6,11 @@ import { describeRedis } from './describe-redis.ts'
 describeRedis('leased rules', (redis) => {
   const open = async (events: LeaseEvent[] = []) => {
     await redis.client.flushall()
-    return redisStore(redis.client, { guarded: false, instances: 1, observer: { lease: (event) => events.push(event) } })
+    return redisStore(redis.client, {
+      guarded: false,
+      instances: 1,
+      observer: { lease: (event) => events.push(event) },
+    })
   }
 
   test('one process gets the whole limit, in order, and what is refused says when it would be admitted', async () => {
@@ -58,7 +62,11 @@ describeRedis('leased rules', (redis) => {
     })
     for (let i = 0; i < 2; i++) expect(await gate.limit({ user: 'a' })).toMatchObject({ allowed: true })
     for (let i = 0; i < 3; i++) {
-      expect(await gate.limit({ user: 'a' })).toMatchObject({ allowed: false, rule: 'user', rules: [{ used: 2 }, {}, {}] })
+      expect(await gate.limit({ user: 'a' })).toMatchObject({
+        allowed: false,
+        rule: 'user',
+        rules: [{ used: 2 }, {}, {}],
+      })
     }
     for (let i = 0; i < 2; i++) expect(await gate.limit({ user: 'b' })).toMatchObject({ allowed: true })
     expect(await gate.limit({ user: 'c' })).toMatchObject({

@@ -86,7 +86,8 @@ function listening(): { told: Told; observer: Observer } {
     fallback: [],
     lateReply: [],
     breakerChange: [],
-    storeError: [], lease: [],
+    storeError: [],
+    lease: [],
     configRefusal: [],
     warning: [],
   }

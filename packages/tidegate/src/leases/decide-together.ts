@@ -3,7 +3,8 @@ import type { RuleDecision } from '../decision.ts'
 import type { Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
 import { type Check, type Mode, passesAll } from '../stores/store.ts'
-import type { Outcome, Pool } from './pool.ts'
+import type { Pool } from './pool.ts'
+import type { Outcome } from './pool-events.ts'
 
 /** What one request is decided by. */
 export interface Deciders {

@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import type { CompiledLimit } from '../limit.ts'
 import { checkInteger } from '../options.ts'
-import { leasable, longestLife } from './leasing.ts'
+import { type LeaseTerms, leasable, longestLife } from './lease-terms.ts'
 
 /** Who decides: the store each request, or this process from permits that it has taken from the store. */
 export type RuleMode = 'exact' | 'leased'
@@ -21,13 +21,6 @@ export interface ModeOptions {
   slack?: number
   /** With `mode: 'leased'` and no slack: how long permits can be used, ms; 10 to 60,000. Default: a 20th of the window, 10 to 1,000. */
   leaseMs?: number
-}
-
-/** A lease that has been checked. */
-export interface LeaseTerms {
-  readonly slack: number
-  /** How long permits can be used, ms. */
-  readonly lifeMs: number
 }
 
 /** The fields of `ModeOptions`. */

@@ -12,7 +12,7 @@ import { LeaseCounts, type LeaseState, type LeasingStore } from './lease-state.t
 import { leasingOf } from './leasing.ts'
 import { Members } from './members.ts'
 import type { Batch } from './permits.ts'
-import type { Pool, PoolEvents } from './pool.ts'
+import type { Holder, PoolEvents } from './pool-events.ts'
 import { Pools } from './pools.ts'
 
 export interface LeasedStoreOptions {
@@ -223,13 +223,15 @@ export class LeasedStore implements Store, LeasingStore {
       },
       now: this.#now,
       most: ({ leasing: { slack, rule } }) => {
-        return slack === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(slack * rule.limit * this.#members.share))
+        return slack === 0
+          ? Number.POSITIVE_INFINITY
+          : Math.max(1, Math.floor(slack * rule.limit * this.#members.share))
       },
     }
   }
 
   /** Nobody can use them any more, whether the store takes them back or not. */
-  async #giveBack({ leasing: { rule }, key }: Pool, { at, usedBefore }: Batch, permits: number): Promise<void> {
+  async #giveBack({ leasing: { rule }, key }: Holder, { at, usedBefore }: Batch, permits: number): Promise<void> {
     const counts = this.#counts
     counts.returning += permits
     const of = { at, id: undefined, usedBefore }

@@ -2,7 +2,8 @@ import type { Clock } from '../clock.ts'
 import { joinKey, type Key } from '../key.ts'
 import type { Rule } from '../rule.ts'
 import { leasingOf } from './leasing.ts'
-import { Pool, type PoolEvents } from './pool.ts'
+import { Pool } from './pool.ts'
+import type { PoolEvents } from './pool-events.ts'
 
 /** How often all pools are looked at, ms: a quarter of the shortest life, within these. */
 const SOONEST_MS = 10

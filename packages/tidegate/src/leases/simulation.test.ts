@@ -178,18 +178,30 @@ const limits = fc.integer({ min: 1, max: 30 })
 
 describe('several processes that lease from one store, some of them killed, over a network that delays and loses', () => {
   test('sliding window: no window admits more than the limit', { timeout: 120_000 }, async () => {
-    const property = fc.asyncProperty(steps, delays, limits, fc.integer({ min: 30, max: 90 }), async (all, wait, limit, window) => {
-      const { admitted } = await run({ limit, window, leaseMs: 25 }, all, wait)
-      expect(mostWithin(admitted, window)).toBeLessThanOrEqual(limit)
-    })
+    const property = fc.asyncProperty(
+      steps,
+      delays,
+      limits,
+      fc.integer({ min: 30, max: 90 }),
+      async (all, wait, limit, window) => {
+        const { admitted } = await run({ limit, window, leaseMs: 25 }, all, wait)
+        expect(mostWithin(admitted, window)).toBeLessThanOrEqual(limit)
+      },
+    )
     await fc.assert(property, RUNS)
   })
 
   test('the same with a resolution', { timeout: 120_000 }, async () => {
-    const property = fc.asyncProperty(steps, delays, limits, fc.integer({ min: 1, max: 60 }), async (all, wait, limit, resolution) => {
-      const { admitted } = await run({ limit, window: 100, resolution, leaseMs: 10 }, all, wait)
-      expect(mostWithin(admitted, 100)).toBeLessThanOrEqual(limit)
-    })
+    const property = fc.asyncProperty(
+      steps,
+      delays,
+      limits,
+      fc.integer({ min: 1, max: 60 }),
+      async (all, wait, limit, resolution) => {
+        const { admitted } = await run({ limit, window: 100, resolution, leaseMs: 10 }, all, wait)
+        expect(mostWithin(admitted, 100)).toBeLessThanOrEqual(limit)
+      },
+    )
     await fc.assert(property, RUNS)
   })
 

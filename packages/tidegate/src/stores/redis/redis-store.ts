@@ -1,7 +1,7 @@
 import { type Clock, checkClock, forwards } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
-import { LeasedStore } from '../../leases/leased-store.ts'
 import type { LeasingStore } from '../../leases/lease-state.ts'
+import { LeasedStore } from '../../leases/leased-store.ts'
 import { checkObserver } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
 import { type GuardOptions, guardFields, guardSettings } from '../../resilience/guard-options.ts'
