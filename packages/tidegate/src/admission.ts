@@ -11,6 +11,8 @@ export interface Admission {
    * what it has refilled since has first made up for that.
    */
   readonly usedBefore?: number
+  /** The shard that it was charged to; undefined where that is not known, or the rule has none. */
+  readonly shard?: number
   /** Where it was made; undefined where that is not known. */
   readonly source?: Source
 }
@@ -29,5 +31,6 @@ export function admissionBy(figures: RuleDecision, cost: number, id: string | un
   // Neither has what a rule in shadow would have refused, nor a lease that was held before.
   if (!figures.allowed || wasHeldBefore(figures)) return undefined
   // Rounded down: of a token bucket the figure counts a begun token.
-  return { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) }
+  const of = { at: figures.at, id, usedBefore: Math.max(0, figures.used - cost - 1) }
+  return figures.shard === undefined ? of : { ...of, shard: figures.shard }
 }

@@ -46,6 +46,8 @@ export interface RuleDecision {
   readonly reason: Reason
   /** Milliseconds since the epoch on the store's clock. */
   readonly at: number
+  /** Of a rule with `shards`: which of them these figures are of, from 0. */
+  readonly shard?: number
   /** The rule is in shadow: these figures had no part in the decision. */
   readonly shadow?: true
   /** The rule let the request pass without counting it; `limit` and `remaining` are 4,294,967,295. */
@@ -56,7 +58,7 @@ export interface RuleDecision {
  * The answer to one request. The figures are those of the deciding rule: on refusal the one with
  * the longest wait, else the one with the smallest share of its limit remaining.
  */
-export interface Decision extends Omit<RuleDecision, 'rule' | 'shadow' | 'unlimited'> {
+export interface Decision extends Omit<RuleDecision, 'rule' | 'shard' | 'shadow' | 'unlimited'> {
   /** The deciding rule's name, never one in shadow; `null` where no rule matched. */
   readonly rule: string | null
   /** Each matching rule's own figures, in the order of the rules; where a dimension is missing, of those alone that need no store. */

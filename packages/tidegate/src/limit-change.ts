@@ -1,6 +1,7 @@
 import { MAX_COUNT } from './decision.ts'
 import { type CompiledLimit, compileLimit } from './limit.ts'
 import { checkInteger } from './options.ts'
+import { ensureSplits } from './sharding/split.ts'
 
 /** A limit that has been checked, with the fields that it was made of. */
 export interface WrittenLimit {
@@ -20,7 +21,7 @@ export function changeLimit(
   const changesLimitAlone = Object.keys(change).every((name) => name === 'limit')
   // Its windows do not depend on its limit, and to find those of a calendar again would cost much.
   if (compiled.algorithm === 'fixed-window' && changesLimitAlone) {
-    return { ...compiled, limit: checkInteger(change['limit'], `${prefix}limit`, 0, MAX_COUNT) }
+    return ensureSplits({ ...compiled, limit: checkInteger(change['limit'], `${prefix}limit`, 0, MAX_COUNT) }, prefix)
   }
   return compileLimit({ ...fields, ...change }, prefix)
 }

@@ -4,7 +4,8 @@ import { type Duration, MAX_WINDOW_MS, parseDuration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import { checkInteger } from './options.ts'
 import type { Quota } from './quota.ts'
-import { timeFor } from './refill.ts'
+import { reduced, timeFor } from './refill.ts'
+import { compileShards, type Sharded } from './sharding/split.ts'
 
 /** The algorithms that stores know. */
 export const ALGORITHMS = [
@@ -50,10 +51,15 @@ export interface LimitOptions extends AlignmentOptions {
   period?: Duration
   /** `gcra`: the most that are admitted at once, as `capacity` of a token bucket. Default: `limit`. */
   burst?: number
+  /**
+   * Counts each key under so many keys of the store, each with its part of the limit, so that a key that is asked for very
+   * often is spread over the nodes of a cluster; 1 to 100, and no more than the limit. Default: 1.
+   */
+  shards?: number
 }
 
 /** A limit that has been checked. */
-export interface CompiledLimit extends Omit<Quota, 'name'> {
+export interface CompiledLimit extends Omit<Quota, 'name'>, Sharded {
   readonly algorithm: AlgorithmName
   /** What tells the states of this limit from those of another, besides the algorithm. */
   readonly shape: readonly (string | number)[]
@@ -76,7 +82,7 @@ const FIELDS: Record<AlgorithmSpelling, readonly (keyof LimitOptions)[]> = {
 
 /** The fields of `LimitOptions`. */
 export const limitFields: readonly string[] = [
-  ...new Set(['limit', 'window', 'algorithm', ...Object.values(FIELDS).flat()]),
+  ...new Set(['limit', 'window', 'algorithm', ...Object.values(FIELDS).flat(), 'shards']),
 ]
 
 /** Where a limit's fields are, and where they stand, e.g. `rules[2].`. */
@@ -95,7 +101,7 @@ export function compileLimit(fields: Record<string, unknown>, prefix: string): C
   const algorithm = spelling(source)
   const known: readonly string[] = FIELDS[algorithm]
   for (const name of limitFields) {
-    if (fields[name] === undefined || name === 'limit' || name === 'algorithm' || known.includes(name)) continue
+    if (fields[name] === undefined || OF_ALL.includes(name) || known.includes(name)) continue
     const has = known.length === 0 ? 'which has a limit alone' : `which has ${known.join(', ')}`
     throw invalid(
       'ERR_INVALID_OPTION',
@@ -104,10 +110,13 @@ export function compileLimit(fields: Record<string, unknown>, prefix: string): C
       fields[name],
     )
   }
-  return COMPILE[algorithm](limit, source)
+  return compileShards(COMPILE[algorithm](limit, source), source)
 }
 
-const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUnits: 0, windows: undefined }
+/** The fields that every algorithm has. */
+const OF_ALL = ['limit', 'algorithm', 'shards']
+
+const NONE = { windowMs: 0, spanMs: 0, resolutionMs: 1, refillUnits: 0, tokenUnits: 0, windows: undefined, shards: 1 }
 
 const COMPILE: Record<AlgorithmSpelling, (limit: number, source: Source) => CompiledLimit> = {
   'sliding-window': slidingWindow,
@@ -216,13 +225,6 @@ function bucket(capacity: number, refill: number, windowMs: number, prefix: stri
   }
   const units = { refillUnits, tokenUnits }
   return { ...NONE, algorithm: 'token-bucket', limit: capacity, windowMs, spanMs: fillMs, ...units, shape: [windowMs] }
-}
-
-/** The fraction of two whole numbers in its lowest terms, by Euclid. */
-export function reduced(numerator: number, denominator: number): readonly [number, number] {
-  let [a, b] = [numerator, denominator]
-  while (b > 0) [a, b] = [b, a % b]
-  return [numerator / a, denominator / a]
 }
 
 /** The longest that a bucket may take to fill: 100 years of 366 days. */

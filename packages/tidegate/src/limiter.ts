@@ -13,6 +13,7 @@ import { invalid, TidegateError } from './errors.ts'
 import type { FailurePolicy } from './failure-policy.ts'
 import { type FrontRuleOptions, frontRuleFields } from './front-rule.ts'
 import { checkKey } from './key.ts'
+import { type ModeOptions, modeFields } from './leases/lease-options.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
@@ -26,10 +27,16 @@ import { checkId, costOf, type RequestOptions, requestIdOf } from './request.ts'
 import { actualCostOf, type ReserveOptions, reservationOf, type Settlement, type SettleOptions } from './reservation.ts'
 import { checkName, compileLimiterRule, ensureLeases, ensureLists, keepsIds, type Rule } from './rule.ts'
 import { versionOf } from './rule-version.ts'
+import { withShards } from './sharding/sharded-store.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions extends LimitOptions, PenaltyOptions, FrontRuleOptions, WaitingOptions {
+export interface LimiterOptions
+  extends LimitOptions,
+    PenaltyOptions,
+    ModeOptions,
+    FrontRuleOptions,
+    WaitingOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
@@ -113,6 +120,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const fields = checkFields(options, 'options', [
     ...limitFields,
     'penalty',
+    ...modeFields,
     'name',
     'store',
     'onStoreFailure',
@@ -148,7 +156,7 @@ class SingleLimiter implements Limiter {
     this.version = versionOf(this.rules)
     this.#keepsIds = keepsIds(rule)
     this.#contexts = contextsOf(this.version)
-    this.#store = store
+    this.#store = withShards(store, this.rules)
     this.#ownsStore = ownsStore
     this.#lines = lines
   }
@@ -264,6 +272,9 @@ class SingleLimiter implements Limiter {
     const store = this.#store
     if (!isSyncStore(store)) throw syncUnsupported()
     const id = this.#idOf(options)
+    if (this.#rule.shards > 1) {
+      return this.#answer(store.decideSync([this.#check(key, options, id)], mode)[0] as RuleDecision, id)
+    }
     // A memory store checks a key when it is new to it: the known ones need no second look.
     const name = typeof key === 'string' ? key : checkKey(key, 'key')
     return this.#answer(store.decideOneSync(this.#rule, name, costOf(options), mode, id), id)
@@ -271,7 +282,9 @@ class SingleLimiter implements Limiter {
 
   #check(key: string, options: RequestOptions | undefined, id: string | undefined): Check {
     const check: Check = { rule: this.#rule, key: checkKey(key, 'key'), cost: costOf(options) }
-    return id === undefined ? check : { ...check, id }
+    if (id !== undefined) return { ...check, id }
+    const route = this.#rule.shards > 1 ? options?.id : undefined
+    return route === undefined ? check : { ...check, route }
   }
 
   #idOf(options: RequestOptions | undefined): string | undefined {

@@ -63,6 +63,17 @@ export interface BatchEvent {
   readonly keys: number
 }
 
+/** What has become of permits of a rule with `mode: 'leased'`: those taken are used if they are not told of again. */
+export interface LeaseEvent {
+  readonly rule: string
+  /**
+   * `taken`: from the store, in one batch. `returned`: to the store, unused. `expired`: unused, and not taken back; they count
+   * until their time is over.
+   */
+  readonly what: 'taken' | 'returned' | 'expired'
+  readonly permits: number
+}
+
 /** Rules, or a configuration, that were refused; the ones before stay in force. */
 export interface ConfigRefusalEvent {
   /** Where they came from. */
@@ -97,6 +108,7 @@ export interface Observer {
   refusedHere?(event: RefusedHereEvent): void
   breakerChange?(event: BreakerEvent): void
   storeError?(event: StoreErrorEvent): void
+  lease?(event: LeaseEvent): void
   configRefusal?(event: ConfigRefusalEvent): void
   warning?(event: WarningEvent): void
   batch?(event: BatchEvent): void
@@ -109,6 +121,7 @@ const METHODS: readonly (keyof Observer)[] = [
   'refusedHere',
   'breakerChange',
   'storeError',
+  'lease',
   'configRefusal',
   'warning',
   'batch',

@@ -20,6 +20,7 @@ export interface OverrideOptions {
   unlimited?: boolean
   /** The same as in the rule, if it is there at all: another window would be another count. */
   window?: Duration
+  shards?: number
   [dimension: string]: Condition | number | boolean | undefined
 }
 
@@ -33,7 +34,15 @@ export interface Override {
 /** What an override can change: how much, while the counts stay what they are. */
 const AMOUNTS = ['limit', 'capacity', 'refill', 'burst']
 /** The fields of an override that it can only repeat: what makes another count of it. */
-export const overrideShape: readonly string[] = ['algorithm', 'window', 'period', 'resolution', 'align', 'timeZone']
+export const overrideShape: readonly string[] = [
+  'algorithm',
+  'window',
+  'period',
+  'resolution',
+  'align',
+  'timeZone',
+  'shards',
+]
 
 /** The fields of an override that are no dimensions. */
 export const overrideFields: readonly string[] = [...AMOUNTS, 'unlimited', ...overrideShape]

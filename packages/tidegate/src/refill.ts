@@ -12,3 +12,10 @@ export function timeFor({ refillUnits, tokenUnits }: Refill, tokens: number, uni
   const over = (tokens - periods * refillUnits) * tokenUnits + units
   return Math.min(periods * tokenUnits + Math.ceil(over / refillUnits), LONGEST_MS)
 }
+
+/** The fraction of two whole numbers in its lowest terms, by Euclid. */
+export function reduced(numerator: number, denominator: number): readonly [number, number] {
+  let [a, b] = [numerator, denominator]
+  while (b > 0) [a, b] = [b, a % b]
+  return [numerator / a, denominator / a]
+}

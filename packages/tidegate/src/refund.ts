@@ -1,6 +1,6 @@
 import type { Admission } from './admission.ts'
 import { MAX_TIME_MS } from './clock.ts'
-import type { Decision } from './decision.ts'
+import type { Decision, RuleDecision } from './decision.ts'
 import { invalid } from './errors.ts'
 import { checkFields, isRecord } from './options.ts'
 import { checkCost, checkId, isId } from './request.ts'
@@ -47,7 +47,7 @@ export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | u
     // A rule in shadow may have refused what the others admitted; an unlimited one has counted nothing.
     return figures === undefined || !figures.allowed || figures.unlimited
       ? null
-      : { at: figures.at, id: id ?? decision.id ?? undefined, source }
+      : { at: figures.at, id: id ?? decision.id ?? undefined, source, ...shardIn(figures) }
   }
   if (id !== undefined && !keepsIds(rule)) {
     const expected = `a decision, because rule ${rule.name} (${rule.algorithm}) keeps no ids`
@@ -56,6 +56,10 @@ export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | u
   if (id !== undefined) return { at: undefined, id }
   if (!hasLeases(rule)) return undefined
   throw invalid('ERR_INVALID_OPTION', 'id', `the id of a lease, because rule ${rule.name} has several holders`, id)
+}
+
+function shardIn({ shard }: RuleDecision): { shard?: number } {
+  return shard === undefined ? {} : { shard }
 }
 
 /** What a refund needs of a decision, which may come from elsewhere as JSON. */
@@ -67,6 +71,7 @@ function isDecision(value: unknown): value is Decision {
 
 function isFigures(value: unknown): boolean {
   if (!isRecord(value)) return false
-  const { rule, at } = value
+  const { rule, at, shard } = value
+  if (shard !== undefined && !Number.isInteger(shard)) return false
   return typeof rule === 'string' && typeof at === 'number' && Number.isInteger(at) && at >= 0 && at <= MAX_TIME_MS
 }

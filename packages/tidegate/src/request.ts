@@ -10,7 +10,8 @@ export interface RequestOptions {
   cost?: number
   /**
    * The caller's id of the request, 1 to 256 characters: `sliding-log` lists it, and of `concurrency` it names the
-   * lease, so that asking again with the id of a live lease renews it and is charged once. Default: a random one.
+   * lease, so that asking again with the id of a live lease renews it and is charged once. Of a rule with `shards` it decides
+   * which one. Default: a random one.
    */
   id?: string
 }

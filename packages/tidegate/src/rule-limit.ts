@@ -40,10 +40,10 @@ export function compileRuleLimit(
 const NO_LIMIT = { limit: MAX_COUNT, algorithm: 'quota' }
 
 /**
- * The limit by which the other fields are checked while the true one is not known. A function's is 1; with a capacity as
- * much, so that the bucket fills within a window.
+ * The limit by which the other fields are checked while the true one is not known. A function's is 1; with a capacity or
+ * shards as much, so that the bucket fills within a window, and each shard has something.
  */
-function statedLimit({ limit, capacity, burst }: Record<string, unknown>): unknown {
+function statedLimit({ limit, capacity, burst, shards }: Record<string, unknown>): unknown {
   if (typeof limit === 'object') return (limit as { default?: unknown }).default
-  return [capacity, burst].find((one) => typeof one === 'number' && one >= 1) ?? 1
+  return [capacity, burst, shards].find((one) => typeof one === 'number' && one >= 1) ?? 1
 }

@@ -12,8 +12,8 @@ const nameForm = "1 to 64 letters, digits, '_', '-' or '.', beginning with a let
 const keyForm = 'a string of 1 to 4096 characters without control characters or braces'
 const condition = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 const entries = 'a limit, a window or a resolution that needs at most 4,000,000 entries for a key'
-const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst'
-const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, onStoreFailure, deniedCache, coarse, description`
+const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst, shards'
+const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, mode, slack, leaseMs, onStoreFailure, deniedCache, coarse, description`
 const fields = `one of ${ruleFields}`
 
 /** One wrong field of a rule: the value, the code, what was expected there and how the value is shown. */
@@ -240,6 +240,8 @@ describe('a rule at its bounds is admitted', () => {
       tokenUnits: 0,
       windows: undefined,
       penalty: undefined,
+      lease: undefined,
+      shards: 1,
       slot: -1,
       description: 'why',
       overrides: [],

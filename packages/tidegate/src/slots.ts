@@ -50,14 +50,15 @@ export function ensureStrict(rules: readonly Rule[]): void {
   const [first, second] = [rules[apart.first], rules[apart.second]] as [Rule, Rule]
   const field = `rules[${apart.second}].key`
   const expected =
-    "the same dimensions as every rule that can match together with it, or the gate's slot dimension in both: " +
+    "the same dimensions as every rule that can match together with it, or the gate's slot dimension in both, and no shards: " +
     "with atomicity 'strict' their keys must lie in one slot of the cluster"
   const message = `${field}: expected ${expected}; ${second.name} and ${first.name} can lie in two`
   throw new TidegateError('ERR_INVALID_OPTION', message, { field, expected })
 }
 
 function isApart(first: Rule, second: Rule): boolean {
-  if (isNeverCounted(first) || isNeverCounted(second) || shareSlots(first, second)) return false
+  if (isNeverCounted(first) || isNeverCounted(second)) return false
+  if (first.shards === 1 && second.shards === 1 && shareSlots(first, second)) return false
   return canMeetBoth(first.match, second.match) && !skipsAllOf(first, second) && !skipsAllOf(second, first)
 }
 

@@ -88,6 +88,7 @@ function listening(): { told: Told; observer: Observer } {
     refusedHere: [],
     breakerChange: [],
     storeError: [],
+    lease: [],
     configRefusal: [],
     warning: [],
     batch: [],

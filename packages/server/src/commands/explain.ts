@@ -1,6 +1,6 @@
 import { createGate, type Descriptor, explain as explainRules, type Gate } from 'tidegate'
 import { redisKey } from 'tidegate/redis'
-import { keyOf } from 'tidegate/store'
+import { keyOf, shardKey } from 'tidegate/store'
 import { loadConfig } from '../config/load-config.ts'
 import { formatProblem } from '../config/problem.ts'
 import { settings } from '../settings/settings.ts'
@@ -48,7 +48,8 @@ function explained(gate: Gate, descriptor: Descriptor, withKeys: boolean): Expla
     const rule = gate.rules[i]
     if (!withKeys || !explanation.applies || explanation.limit === null || rule === undefined) return explanation
     const key = keyOf(rule, descriptor)
-    return key === undefined ? explanation : { ...explanation, redisKey: redisKey(rule, key) }
+    if (key === undefined) return explanation
+    return { ...explanation, redisKey: redisKey(rule, rule.shards === 1 ? key : shardKey(key, 0)) }
   })
 }
 

@@ -35,6 +35,7 @@ const ruleShape = {
   refill: z.number({ error: 'a whole number' }).optional(),
   period: duration.optional(),
   burst: z.number({ error: 'a whole number' }).optional(),
+  shards: z.number({ error: 'a whole number' }).optional(),
   overrides: z
     .array(entries(z.string(), z.unknown(), { value: 'a mapping with dimensions, their conditions, and a limit' }), {
       error: 'a list of overrides',
@@ -49,6 +50,9 @@ const ruleShape = {
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),
   }).optional(),
+  mode: text.optional(),
+  slack: z.number({ error: 'a number from 0 to 1' }).optional(),
+  leaseMs: z.number({ error: 'a whole number' }).optional(),
   onStoreFailure: text.optional(),
   deniedCache: flag.optional(),
   coarse: flag.optional(),

@@ -72,6 +72,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     type: 'object',
     properties: {
       ...figures,
+      shard: { type: 'integer', description: 'Of a rule with shards: which of them decided, from 0.' },
       shadow: { const: true, description: 'The rule is in shadow: it refuses nobody.' },
       unlimited: { const: true, description: 'The rule does not count this request.' },
     },

@@ -14,6 +14,7 @@ export function watchStore(metrics: Metrics, events?: EventHub): StoreWatcher {
       },
       batch: ({ keys }) => metrics.batchKeys.observe(keys),
       lateReply: () => metrics.lateReplies.inc(),
+      lease: ({ rule, what, permits }) => metrics.leasedPermits.inc({ rule, what }, permits),
       breakerChange: (event) => {
         metrics.breakerOpen.set(event.to === 'closed' ? 0 : 1)
         events?.tell('breaker', () => event)

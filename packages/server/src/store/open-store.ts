@@ -56,10 +56,10 @@ export async function openStore(
   client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
   const fallbacks = fallbackLog(logger)
-  const { batch } = watcher.observer
-  const bare = { guarded: false as const, ...(batch !== undefined && { observer: { batch } }) }
-  const watched = watcher.observed(watchedStore(redisStore(client, bare), logger))
   const observer = toldTogether(fallbacks.observer, watcher.observer)
+  const { instances } = options ?? {}
+  const bare = redisStore(client, { guarded: false, observer, ...(instances !== undefined && { instances }) })
+  const watched = watcher.observed(watchedStore(bare, logger))
   const store = options === null ? watched : frontStore(guard(watched, { ...options, observer }), frontOf(options))
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)

@@ -19,6 +19,14 @@ export function toldTogether(one: Observer, other: Observer): Observer {
       one.storeError?.(event)
       other.storeError?.(event)
     },
+    lease: (event) => {
+      one.lease?.(event)
+      other.lease?.(event)
+    },
+    batch: (event) => {
+      one.batch?.(event)
+      other.batch?.(event)
+    },
     warning: (event) => {
       one.warning?.(event)
       other.warning?.(event)

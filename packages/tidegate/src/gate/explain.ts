@@ -22,6 +22,12 @@ interface Applies {
   readonly cost: number | null
   /** Whether it is only tried: it counts the request, and refuses nobody. */
   readonly shadow: boolean
+  /** Under how many keys of the store it is counted, each with its part of the limit; left out where it is one. */
+  readonly shards?: number
+  /** `'leased'` where permits are taken in batches and decided by in the process; left out where the store decides. */
+  readonly mode?: 'leased'
+  /** By what share of the limit a window may be exceeded, where it may. */
+  readonly slack?: number
 }
 
 /** A rule that does not count the request. */
@@ -92,6 +98,9 @@ function explainOne(rule: Rule, descriptor: Descriptor): Explanation {
     override: override < 0 ? null : override,
     cost: limited?.cost === undefined ? null : (costIn(descriptor, limited.cost) ?? 1),
     shadow,
+    ...(rule.shards > 1 && { shards: rule.shards }),
+    ...(rule.lease && { mode: 'leased' as const }),
+    ...(rule.lease && rule.lease.slack > 0 && { slack: rule.lease.slack }),
   }
 }
 

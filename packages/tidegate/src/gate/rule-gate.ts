@@ -26,6 +26,7 @@ import {
   type SettleOptions,
 } from '../reservation.ts'
 import { ensureLists, hasLeases, keepsIds, type Rule, type RuleOptions } from '../rule.ts'
+import { withShards } from '../sharding/sharded-store.ts'
 import { type Check, isSyncStore, type Mode, type Store, syncUnsupported } from '../stores/store.ts'
 import type { Gate } from './gate-methods.ts'
 import { ownCost, reservable } from './own-cost.ts'
@@ -37,7 +38,9 @@ import { type CommonRules, type RuleSet, renewedRules } from './rule-set.ts'
 export class RuleGate implements Gate {
   #set: RuleSet
   readonly #common: CommonRules
-  readonly #store: Store
+  /** As it was given, and with the shards of the rules taken apart. */
+  readonly #whole: Store
+  #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
   readonly #listeners = new Set<(changes: RuleChanges) => void>()
@@ -47,7 +50,8 @@ export class RuleGate implements Gate {
   constructor(set: RuleSet, common: CommonRules, store: Store, ownsStore: boolean, lines: WaitingLines) {
     this.#set = set
     this.#common = common
-    this.#store = store
+    this.#whole = store
+    this.#store = withShards(store, set.rules)
     this.#ownsStore = ownsStore
     this.#lines = lines
   }
@@ -65,6 +69,7 @@ export class RuleGate implements Gate {
     const [before, after] = [this.#set, renewedRules(rules, this.#common)]
     const changes = after.changesSince(before)
     this.#set = after
+    if (this.#store === this.#whole) this.#store = withShards(this.#whole, after.rules)
     for (const name of changes.removed) this.#skipped.delete(name)
     const { added, removed, changed, version } = changes
     if (version === before.version && added.length + removed.length + changed.length === 0) return changes
@@ -245,8 +250,10 @@ export class RuleGate implements Gate {
     const { counters, uncounted, skipped } = this.#set.applied(descriptor)
     if (mode === 'consume') for (const name of skipped) this.#skipped.set(name, (this.#skipped.get(name) ?? 0) + 1)
     const id = counters.some(({ rule }) => keepsIds(rule)) ? requestIdOf(options) : undefined
+    const route = options?.id
     const checks = counters.map(({ rule, key, cost = requested }): Check => {
-      return id !== undefined && keepsIds(rule) ? { rule, key, cost, id } : { rule, key, cost }
+      if (id !== undefined && keepsIds(rule)) return { rule, key, cost, id }
+      return route !== undefined && rule.shards > 1 ? { rule, key, cost, route } : { rule, key, cost }
     })
     const isPlain = uncounted.length === 0 && !counters.some(({ rule }) => rule.shadow)
     return { checks, uncounted, isPlain, version: this.#set.version }

@@ -71,5 +71,6 @@ function leastWaitOf(figures: RuleDecision | undefined, rule: Rule): number {
   const { allowed, reason, retryAfterMs } = figures
   if (retryAfterMs === null) return Number.POSITIVE_INFINITY
   // The wait of a lease ends with its expiry at the latest; its holder is expected to release it before.
-  return allowed || (hasLeases(rule) && reason === 'over_limit') ? 0 : retryAfterMs
+  // Another shard can have room before.
+  return allowed || ((hasLeases(rule) || rule.shards > 1) && reason === 'over_limit') ? 0 : retryAfterMs
 }

@@ -44,16 +44,16 @@ export class DecisionCounts {
 
   add({ decision }: DecisionEvent): void {
     const { rule, allowed, source, rules } = decision
-    this.#count({ rule: rule === null ? 'none' : this.#named(rule), outcome: allowed ? 'allowed' : 'refused', source })
+    this.#count({ rule: rule === null ? 'none' : this.named(rule), outcome: allowed ? 'allowed' : 'refused', source })
     for (const figures of rules) {
       if (figures.shadow === true && !figures.allowed) {
-        this.#count({ rule: this.#named(figures.rule), outcome: 'shadowed', source })
+        this.#count({ rule: this.named(figures.rule), outcome: 'shadowed', source })
       }
     }
   }
 
-  /** Rules come and go while a process runs; the names of its metrics only come. */
-  #named(rule: string): string {
+  /** Its name among the labels: rules come and go while a process runs; the names of its metrics only come. */
+  named(rule: string): string {
     if (this.#names.has(rule)) return rule
     if (this.#names.size >= this.#maxRules) return 'other'
     this.#names.add(rule)

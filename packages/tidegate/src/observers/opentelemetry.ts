@@ -52,6 +52,11 @@ export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOption
     description: 'Keys in each call of Redis that decides: what is asked at the same time travels together.',
     advice: { explicitBucketBoundaries: [...KEY_BUCKETS] },
   })
+  const permits = counter(
+    'leased_permits',
+    '{permit}',
+    'Permits of rules with mode: leased, taken from the store, given back unused, and ended unused.',
+  )
   const errors = counter(
     'store.errors',
     '{error}',
@@ -83,6 +88,9 @@ export function openTelemetryObserver(meter: Meter, options: OpenTelemetryOption
     },
     fallback: ({ cause }) => fallbacks.add(1, { 'tidegate.cause': cause }),
     lateReply: () => late.add(1),
+    lease: ({ rule, what, permits: count }) => {
+      permits.add(count, { 'tidegate.rule': counts.named(rule), 'tidegate.what': what })
+    },
     batch: ({ keys }) => batchKeys.record(keys),
     breakerChange({ from, to }) {
       if (from === 'closed') open.add(1)

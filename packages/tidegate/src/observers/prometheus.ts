@@ -67,6 +67,14 @@ export function prometheusObserver(client: PrometheusClient, options: Prometheus
     ),
     buckets: [...KEY_BUCKETS],
   })
+  const permits = new client.Counter(
+    metric(
+      'leased_permits_total',
+      'Permits of rules with mode: leased, taken from the store, given back unused, and ended unused.',
+      'rule',
+      'what',
+    ),
+  )
   const errors = new client.Counter(
     metric('store_errors_total', 'Questions that the store did not answer, by the code of the error.', 'code'),
   )
@@ -92,6 +100,7 @@ export function prometheusObserver(client: PrometheusClient, options: Prometheus
     },
     fallback: ({ cause }) => fallbacks.inc({ cause }),
     lateReply: () => late.inc({}),
+    lease: ({ rule, what, permits: count }) => permits.inc({ rule: counts.named(rule), what }, count),
     batch: ({ keys }) => batchKeys.observe({}, keys),
     breakerChange({ from, to }) {
       if (from === 'closed') open.inc(1)

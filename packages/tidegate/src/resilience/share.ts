@@ -1,5 +1,4 @@
-import { reduced } from '../limit.ts'
-import { timeFor } from '../refill.ts'
+import { reduced, timeFor } from '../refill.ts'
 import type { Rule } from '../rule.ts'
 
 /** The share of one of so many instances in a rule: whole units, at least 1 of a limit that is not 0. */

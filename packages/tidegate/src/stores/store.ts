@@ -16,6 +16,8 @@ export interface Check {
   readonly cost: number
   /** The request's id, where the rule's algorithm keeps it. */
   readonly id?: string
+  /** The request's id, where it was given one and the rule is split: it decides the shard. */
+  readonly route?: string
 }
 
 /** One limit of which something is reserved: its cost is from 1, and every algorithm is told the id. */

@@ -2,6 +2,7 @@ import type { Admission, Entry } from '../../admission.ts'
 import { type Clock, monotonicClock } from '../../clock.ts'
 import type { Atomicity, RuleDecision, Source } from '../../decision.ts'
 import type { Key } from '../../key.ts'
+import type { LeaseState, LeasingStore } from '../../leases/lease-state.ts'
 import { notify, type Observer } from '../../observer.ts'
 import type { Settlement } from '../../reservation.ts'
 import type { GuardedStore, GuardState } from '../../resilience/guard-state.ts'
@@ -18,6 +19,7 @@ import { type FrontOptions, frontSettings } from './front-options.ts'
  * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
 export function frontStore(store: GuardedStore, options?: FrontOptions): GuardedStore
+export function frontStore(store: Store & LeasingStore, options?: FrontOptions): Store & LeasingStore
 export function frontStore(store: Store, options?: FrontOptions): Store
 export function frontStore(store: Store, options: FrontOptions = {}): Store {
   return new FrontStore(store, options)
@@ -30,6 +32,7 @@ class FrontStore implements Store {
   readonly heartbeat?: (instance: string, lifeMs: number) => Promise<number>
   readonly inspect?: () => Promise<StoreHealth>
   readonly guardState?: () => GuardState
+  readonly leaseState?: () => LeaseState
   readonly #store: Store
   readonly #denied: DeniedRequests | undefined
   readonly #coarse: CoarseBuckets
@@ -47,11 +50,12 @@ class FrontStore implements Store {
     this.#now = clock ?? monotonicClock
     this.#denied = deniedCache ? new DeniedRequests(maxDeniedKeys) : undefined
     this.#coarse = new CoarseBuckets(maxDeniedKeys, this.#isInjected ? 0 : leadMs)
-    const { guardState } = store as Partial<GuardedStore>
+    const { guardState, leaseState } = store as Partial<GuardedStore>
     if (store.atomicity !== undefined) this.atomicity = store.atomicity.bind(store)
     if (store.heartbeat !== undefined) this.heartbeat = store.heartbeat.bind(store)
     if (store.inspect !== undefined) this.inspect = store.inspect.bind(store)
     if (guardState !== undefined) this.guardState = guardState.bind(store)
+    if (leaseState !== undefined) this.leaseState = leaseState.bind(store)
   }
 
   decideNow(checks: readonly Check[], mode: Mode): readonly RuleDecision[] | undefined {

@@ -1,8 +1,10 @@
-import { type Clock, checkClock } from '../../clock.ts'
+import { type Clock, checkClock, forwards } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
+import type { LeasingStore } from '../../leases/lease-state.ts'
+import { LeasedStore } from '../../leases/leased-store.ts'
 import { checkObserver, notify } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
-import { DEFAULT_DEADLINE_MS, type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
+import { DEFAULT_DEADLINE_MS, type GuardOptions, guardFields, guardSettings } from '../../resilience/guard-options.ts'
 import type { GuardedStore } from '../../resilience/guard-state.ts'
 import { guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
 import { warningsTo } from '../../resilience/watch.ts'
@@ -52,8 +54,8 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * In a cluster they travel in one call for each hash slot. `requiredCommands` lists what an ACL has to allow.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store
-export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore
+export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store & LeasingStore
+export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore & LeasingStore
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const own = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded']
   const fields = checkFields(options, 'options', [...own, 'deniedCache', 'maxDeniedKeys', ...guardFields])
@@ -73,9 +75,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     connect(client, warningsTo(observer)),
     checkInteger(maxInFlight, 'maxInFlight', 1, 100_000),
   )
-  const store = new ScriptedStore(connection, {
+  const ownClock = clock === undefined ? undefined : checkClock(clock)
+  const scripted = new ScriptedStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
-    clock: clock === undefined ? undefined : checkClock(clock),
+    clock: ownClock,
     hashKeys,
     maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
     maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
@@ -83,7 +86,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     operationMs: guarded ? OPERATION_MS : Number.POSITIVE_INFINITY,
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
-  if (!guarded && fields['deniedCache'] !== true) return store
+  const leased = new LeasedStore(scripted, {
+    instances: guardSettings(guardOptions).instances,
+    observer,
+    ...(ownClock && { now: forwards(ownClock) }),
+  })
+  if (!guarded && fields['deniedCache'] !== true) return leased
   const { deniedCache, maxDeniedKeys } = options
   const front: FrontOptions = {
     ...{ observer, leadMs: guarded ? (options.deadlineMs ?? DEFAULT_DEADLINE_MS) : UNGUARDED_MS },
@@ -91,7 +99,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     ...(deniedCache !== undefined && { deniedCache }),
     ...(maxDeniedKeys !== undefined && { maxDeniedKeys }),
   }
-  return frontStore(guarded ? guard(store, guardOptions) : store, front)
+  return frontStore(guarded ? guard(leased, guardOptions) : leased, front)
 }
 
 /** After so many ms nearly every request of a store that is not guarded has been decided. */
