@@ -14,7 +14,7 @@ export interface Service {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-const START_MS = 10_000
+const START_MS = 30_000
 
 /** A TCP port of loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
@@ -41,7 +41,7 @@ export function temporaryFolder(name: string): Promise<string> {
 /**
  * Starts a program and waits until it is ready.
  * @param ready resolves to true when the program answers
- * @throws Error with the program's output where it ends or stays silent for so long, 10 s by default
+ * @throws Error with the program's output where it ends or stays silent for so long, 30 s by default
  */
 export async function startService(
   command: string,
