@@ -31,12 +31,7 @@ import { withShards } from './sharding/sharded-store.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions
-  extends LimitOptions,
-    PenaltyOptions,
-    ModeOptions,
-    FrontRuleOptions,
-    WaitingOptions {
+export interface LimiterOptions extends LimitOptions, PenaltyOptions, ModeOptions, FrontRuleOptions, WaitingOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
