@@ -8,8 +8,14 @@ export type Reason =
   | 'missing_dimension'
   | 'store_unavailable'
 
-/** Where a decision was made: by the store, or in this process, because the store did not answer. */
-export type Source = 'store' | 'local'
+/**
+ * Where a decision was made. `store`: by the store. All others in this process. `local`: because the store did not answer.
+ * `denied-cache`: the store had just refused the same. `lease`: of permits that the store has granted in advance. `coarse`:
+ * so many requests were on their way to the store that this one could not have been admitted.
+ */
+export type Source = (typeof SOURCES)[number]
+
+export const SOURCES = ['store', 'local', 'denied-cache', 'lease', 'coarse'] as const
 
 /**
  * How the rules of one request were charged. `strict`: all or none, in one step. `compensated`: their keys lie in

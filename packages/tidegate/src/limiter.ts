@@ -1,5 +1,13 @@
 import type { Entry } from './admission.ts'
-import { type Decision, type DecisionContext, decideByOne, MAX_COUNT, type RuleDecision } from './decision.ts'
+import {
+  type Decision,
+  type DecisionContext,
+  decideByOne,
+  MAX_COUNT,
+  type RuleDecision,
+  SOURCES,
+  type Source,
+} from './decision.ts'
 import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import type { FailurePolicy } from './failure-policy.ts'
@@ -121,7 +129,7 @@ class SingleLimiter implements Limiter {
   readonly rules: readonly Rule[]
   readonly version: string
   readonly #keepsIds: boolean
-  readonly #context: DecisionContext
+  readonly #contexts: Readonly<Record<Source, DecisionContext>>
   readonly #store: Store
   readonly #ownsStore: boolean
   readonly #lines: WaitingLines
@@ -132,7 +140,7 @@ class SingleLimiter implements Limiter {
     this.rules = [rule]
     this.version = versionOf(this.rules)
     this.#keepsIds = keepsIds(rule)
-    this.#context = { version: this.version, id: null, atomicity: 'strict' }
+    this.#contexts = contextsOf(this.version)
     this.#store = withShards(store, this.rules)
     this.#ownsStore = ownsStore
     this.#lines = lines
@@ -239,7 +247,8 @@ class SingleLimiter implements Limiter {
     if (isSyncStore(this.#store)) return this.#decideSync(key, options, mode)
     this.#ensureOpen()
     const id = this.#idOf(options)
-    const [figures] = await this.#store.decide([this.#check(key, options, id)], mode)
+    const checks = [this.#check(key, options, id)]
+    const [figures] = this.#store.decideNow?.(checks, mode) ?? (await this.#store.decide(checks, mode))
     return this.#answer(figures as RuleDecision, id)
   }
 
@@ -269,13 +278,19 @@ class SingleLimiter implements Limiter {
 
   #answer(figures: RuleDecision, id: string | undefined): Decision {
     const source = this.#store.sourceOf?.(figures) ?? 'store'
-    if (id === undefined && source === 'store') return decideByOne(figures, this.#context)
-    return decideByOne(figures, { ...this.#context, id: id ?? null, source })
+    const context = this.#contexts[source]
+    return decideByOne(figures, id === undefined ? context : { ...context, id })
   }
 
   #ensureOpen(): void {
     if (this.#closed) throw closedError()
   }
+}
+
+/** What stands of a decision besides its figures, made up once for each source. */
+function contextsOf(version: string): Record<Source, DecisionContext> {
+  const contexts = SOURCES.map((source) => [source, { version, id: null, atomicity: 'strict', source }])
+  return Object.fromEntries(contexts) as Record<Source, DecisionContext>
 }
 
 function closedError(): TidegateError {

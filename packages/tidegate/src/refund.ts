@@ -43,7 +43,7 @@ export function refundOf(options: RefundOptions | undefined): Refund {
 export function admissionOf({ decision, id }: Refund, rule: Rule): Admission | undefined | null {
   if (decision !== undefined) {
     const figures = decision.allowed ? decision.rules.find((one) => one.rule === rule.name) : undefined
-    const source = decision.source === 'local' ? 'local' : 'store'
+    const source = decision.source === 'local' || decision.source === 'lease' ? decision.source : 'store'
     // A rule in shadow may have refused what the others admitted; an unlimited one has counted nothing.
     return figures === undefined || !figures.allowed || figures.unlimited
       ? null

@@ -9,7 +9,7 @@ import type { AnswerSettings } from './settings.ts'
 export interface Charged {
   readonly limit: Applied
   readonly figures: RuleDecision | undefined
-  /** Where the figures were made: in the store, or in this process because it did not answer. */
+  /** Where the figures were made: in the store, or in this process. */
   readonly source: Source
 }
 
@@ -90,16 +90,22 @@ function partsOf(limits: readonly Applied[], descriptors: readonly RequestDescri
 const MOST_COST = 2 ** 32 - 1
 
 async function together(store: Store, parts: readonly Part[], isCharged: boolean): Promise<RuleDecision[]> {
-  return parts.length === 0 ? [] : store.decide(parts, isCharged ? 'consume' : 'peek')
+  return parts.length === 0 ? [] : decide(store, parts, isCharged)
 }
 
 function eachByItself(store: Store, parts: readonly Part[], isCharged: boolean): Promise<RuleDecision[]> {
   return Promise.all(
     parts.map(async (part) => {
-      const [figures] = await store.decide([part], isCharged ? 'consume' : 'peek')
+      const [figures] = await decide(store, [part], isCharged)
       return figures as RuleDecision
     }),
   )
+}
+
+async function decide(store: Store, parts: readonly Part[], isCharged: boolean): Promise<RuleDecision[]> {
+  const mode = isCharged ? 'consume' : 'peek'
+  const now = store.decideNow?.(parts, mode)
+  return now === undefined ? store.decide(parts, mode) : [...now]
 }
 
 /** Quotas were charged before the rest refused. */

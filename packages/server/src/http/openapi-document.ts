@@ -93,7 +93,12 @@ const schemas: Readonly<Record<string, Schema>> = {
     properties: {
       ...figures,
       rules: list(ref('RuleDecision')),
-      source: { enum: ['store', 'local'], description: 'local: the store did not answer in time.' },
+      source: {
+        enum: ['store', 'local', 'denied-cache', 'lease', 'coarse'],
+        description:
+          'Where it was made. local: here, because the store did not answer in time. denied-cache: the store had just refused ' +
+          'the same. lease: of permits that the store has granted in advance. coarse: too many were on their way to the store.',
+      },
       id: { type: ['string', 'null'] },
       atomicity: { enum: ['strict', 'compensated'] },
       version: text,

@@ -85,7 +85,7 @@ export class RuleGate implements Gate {
     return () => void this.#listeners.delete(own)
   }
 
-  async limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
+  limit(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
     return this.#decide(descriptor, options, 'consume')
   }
 
@@ -108,7 +108,7 @@ export class RuleGate implements Gate {
     return { ...question, renewed: () => this.#question(descriptor, named, this.#ask(descriptor, named, 'peek')) }
   }
 
-  async peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
+  peek(descriptor: Descriptor, options?: RequestOptions): Promise<Decision> {
     return this.#decide(descriptor, options, 'peek')
   }
 
@@ -220,7 +220,8 @@ export class RuleGate implements Gate {
   async #decide(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Promise<Decision> {
     const asked = this.#ask(descriptor, options, mode)
     const { checks } = asked
-    return this.#answer(asked, checks.length === 0 ? [] : await this.#store.decide(checks, mode))
+    if (checks.length === 0) return this.#answer(asked, [])
+    return this.#answer(asked, this.#store.decideNow?.(checks, mode) ?? (await this.#store.decide(checks, mode)))
   }
 
   #decideSync(descriptor: Descriptor, options: RequestOptions | undefined, mode: Mode): Decision {

@@ -32,7 +32,10 @@ export function questionOf(
   return {
     id: checks.find((check) => check.id !== undefined)?.id ?? null,
     counters: enforced.length > 0 ? countersOf(enforced) : [`request ${unbound++}`],
-    ask: async (mode) => answer(checks.length === 0 ? [] : await store.decide(checks, mode)),
+    ask: async (mode) => {
+      if (checks.length === 0) return answer([])
+      return answer(store.decideNow?.(checks, mode) ?? (await store.decide(checks, mode)))
+    },
     leastWaitMs: (refusal) =>
       refusal.reason === 'missing_dimension'
         ? Number.POSITIVE_INFINITY

@@ -283,7 +283,7 @@ class StoreGuard implements GuardedStore {
     { here, there, isDone, operation }: Place<Result>,
   ): Promise<Result> {
     const { local } = this.#fallback
-    if (local !== undefined && of !== undefined && of.source !== 'store') {
+    if (local !== undefined && of !== undefined && (of.source ?? 'local') === 'local') {
       const result = await here(local)
       if (isDone(result) || of.source === 'local') return result
     }

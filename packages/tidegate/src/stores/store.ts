@@ -49,7 +49,12 @@ export interface Store {
    * @throws TidegateError `ERR_INVALID_KEY`, `ERR_STATE_…`, `ERR_STORE_…`, `ERR_CLOSED`; nothing is then charged
    */
   decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]>
-  /** Where figures that `decide` gave were made. Without it: in the store. */
+  /**
+   * The figures of a request that can be answered here and now, without asking; undefined where the store must be asked.
+   * `decide` does not look here itself: whoever asks one asks the other first.
+   */
+  decideNow?(checks: readonly Check[], mode: Mode): readonly RuleDecision[] | undefined
+  /** Where figures that `decide` or `decideNow` gave were made. Without it: in the store. */
   sourceOf?(figures: RuleDecision): Source
   /**
    * Says that an instance lives for so many ms more; with 0, that it leaves. Resolves to how many live. Without it a store
