@@ -35,3 +35,14 @@ export function checkClock(clock: unknown): Clock {
 
 /** Milliseconds since some time, of a clock that nobody sets: what deadlines are measured by. */
 export const monotonicClock: Clock = () => performance.now()
+
+/** A clock as one that never goes back: where it does, that is passed over. */
+export function forwards(clock: Clock): Clock {
+  let [latest, passed] = [clock(), 0]
+  return () => {
+    const now = clock()
+    if (now > latest) passed += now - latest
+    latest = now
+    return passed
+  }
+}

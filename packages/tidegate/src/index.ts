@@ -10,6 +10,7 @@ export type { FailurePolicy } from './failure-policy.ts'
 export { type Explanation, explain } from './gate/explain.ts'
 export type { RuleChange, RuleChanges } from './gate/rule-changes.ts'
 export { createGate, type Gate, type GateOptions } from './gate.ts'
+export type { ModeOptions, RuleMode } from './leases/lease-options.ts'
 export type { AlgorithmName, AlgorithmSpelling, LimitOptions } from './limit.ts'
 export type { LimitFromDimension, LimitFunction } from './limit-source.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
@@ -23,6 +24,7 @@ export type {
   FallbackCause,
   FallbackEvent,
   LateReplyEvent,
+  LeaseEvent,
   Observer,
   StoreErrorEvent,
   WarningCode,

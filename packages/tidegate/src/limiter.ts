@@ -12,6 +12,7 @@ import type { Duration } from './duration.ts'
 import { invalid, TidegateError } from './errors.ts'
 import type { FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
+import { type ModeOptions, modeFields } from './leases/lease-options.ts'
 import { type LimitOptions, limitFields } from './limit.ts'
 import { type AcquireOptions, acquireOf, checkMaxWaiting, type WaitingOptions } from './local/acquire.ts'
 import { countersOf, questionOf } from './local/question.ts'
@@ -27,7 +28,7 @@ import { withShards } from './sharding/sharded-store.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import { type Check, checkStore, isSyncStore, type Mode, type Store, syncUnsupported } from './stores/store.ts'
 
-export interface LimiterOptions extends LimitOptions, PenaltyOptions, WaitingOptions {
+export interface LimiterOptions extends LimitOptions, PenaltyOptions, ModeOptions, WaitingOptions {
   /** What the counts are filed under in the store. Required where `store` is given. Default: `limiter`. */
   name?: string
   /** Default: a memory store of the limiter's own. */
@@ -109,6 +110,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const fields = checkFields(options, 'options', [
     ...limitFields,
     'penalty',
+    ...modeFields,
     'name',
     'store',
     'onStoreFailure',

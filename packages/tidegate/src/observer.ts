@@ -39,6 +39,17 @@ export interface StoreErrorEvent {
   readonly error: unknown
 }
 
+/** What has become of permits of a rule with `mode: 'leased'`: those taken are used if they are not told of again. */
+export interface LeaseEvent {
+  readonly rule: string
+  /**
+   * `taken`: from the store, in one batch. `returned`: to the store, unused. `expired`: unused, and not taken back; they count
+   * until their time is over.
+   */
+  readonly what: 'taken' | 'returned' | 'expired'
+  readonly permits: number
+}
+
 /** Rules, or a configuration, that were refused; the ones before stay in force. */
 export interface ConfigRefusalEvent {
   /** Where they came from. */
@@ -70,6 +81,7 @@ export interface Observer {
   lateReply?(event: LateReplyEvent): void
   breakerChange?(event: BreakerEvent): void
   storeError?(event: StoreErrorEvent): void
+  lease?(event: LeaseEvent): void
   configRefusal?(event: ConfigRefusalEvent): void
   warning?(event: WarningEvent): void
 }
@@ -79,6 +91,7 @@ const METHODS: readonly (keyof Observer)[] = [
   'lateReply',
   'breakerChange',
   'storeError',
+  'lease',
   'configRefusal',
   'warning',
 ]

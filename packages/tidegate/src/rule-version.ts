@@ -16,7 +16,7 @@ function describe(rule: Rule): unknown[] {
 }
 
 /** What a plain rule has nothing of: its version is as if there were no such fields. */
-function particulars({ overrides, skip, shadow, unlimited, required, cost, limitSource }: Rule): unknown[] {
+function particulars({ overrides, skip, shadow, unlimited, required, cost, limitSource, lease }: Rule): unknown[] {
   const all = {
     ...(overrides.length > 0 && { overrides: overrides.map(({ match, limit }) => [sorted(match), amounts(limit)]) }),
     ...(skip.length > 0 && { skip: skip.map(sorted).sort(byText) }),
@@ -25,6 +25,7 @@ function particulars({ overrides, skip, shadow, unlimited, required, cost, limit
     ...(required && { required }),
     ...(cost !== undefined && { cost }),
     ...(limitSource !== undefined && { limit: limitSource.described }),
+    ...(lease !== undefined && { lease: [lease.slack, lease.lifeMs] }),
   }
   return Object.keys(all).length === 0 ? [] : [all]
 }

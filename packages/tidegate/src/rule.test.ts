@@ -13,7 +13,7 @@ const keyForm = 'a string of 1 to 4096 characters without control characters or 
 const condition = 'a string, a list of strings, or a condition by prefix, glob, cidr or not'
 const entries = 'a limit, a window or a resolution that needs at most 4,000,000 entries for a key'
 const limitFields = 'limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst, shards'
-const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, onStoreFailure, description`
+const ruleFields = `name, match, key, ${limitFields}, overrides, skip, unlimited, shadow, required, cost, penalty, mode, slack, leaseMs, onStoreFailure, description`
 const fields = `one of ${ruleFields}`
 
 /** One wrong field of a rule: the value, the code, what was expected there and how the value is shown. */
@@ -240,6 +240,7 @@ describe('a rule at its bounds is admitted', () => {
       tokenUnits: 0,
       windows: undefined,
       penalty: undefined,
+      lease: undefined,
       shards: 1,
       slot: -1,
       description: 'why',
@@ -298,7 +299,7 @@ describe('the version of a set of rules', () => {
 })
 
 describe('the options of a limiter', () => {
-  const limiterFields = `one of ${limitFields}, penalty, name, store, onStoreFailure, maxWaiting`
+  const limiterFields = `one of ${limitFields}, penalty, mode, slack, leaseMs, name, store, onStoreFailure, maxWaiting`
 
   it.each([
     [{ limit: -1, window: '1s' }, 'ERR_INVALID_OPTION', 'limit', `limit: expected ${whole}, received -1`],

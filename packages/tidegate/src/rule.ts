@@ -1,6 +1,8 @@
 import { invalid, TidegateError } from './errors.ts'
 import { checkPolicy, type FailurePolicy } from './failure-policy.ts'
 import { checkKey } from './key.ts'
+import { compileMode, type ModeOptions, modeFields } from './leases/lease-options.ts'
+import type { LeaseTerms } from './leases/lease-terms.ts'
 import { type AlgorithmName, type CompiledLimit, type LimitOptions, limitFields } from './limit.ts'
 import type { WrittenLimit } from './limit-change.ts'
 import { LIMIT_EXPECTED, type LimitFromDimension, type LimitFunction, type LimitSource } from './limit-source.ts'
@@ -13,7 +15,7 @@ import { compileRuleLimit } from './rule-limit.ts'
 import { shortHash } from './sha256.ts'
 
 /** One limit of a gate. */
-export interface RuleOptions extends Omit<LimitOptions, 'limit'>, PenaltyOptions {
+export interface RuleOptions extends Omit<LimitOptions, 'limit'>, PenaltyOptions, ModeOptions {
   /** Unique among the rules of a gate; letters, digits, `_`, `-` and `.`, at most 64. */
   name: string
   /** The rule applies to requests whose dimensions meet all of these. Default: to every request. */
@@ -56,6 +58,8 @@ export interface Rule extends Quota {
   readonly key: readonly string[]
   readonly algorithm: AlgorithmName
   readonly penalty: Penalty | undefined
+  /** Of a leased rule: how its permits are had; undefined where the store decides each request. */
+  readonly lease: LeaseTerms | undefined
   /** Under how many keys of the store each key is counted. */
   readonly shards: number
   /** Which dimension of `key` alone decides the slot of a cluster; -1 where all of them do. */
@@ -91,7 +95,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAME_EXPECTED = "1 to 64 letters, digits, '_', '-' or '.', beginning with a letter or digit"
 const RULE_FIELDS = [
   ...['name', 'match', 'key', ...limitFields, 'overrides', 'skip', 'unlimited', 'shadow', 'required', 'cost'],
-  ...['penalty', 'onStoreFailure', 'description'],
+  ...['penalty', ...modeFields, 'onStoreFailure', 'description'],
 ]
 
 /** A name that can stand in keys, headers and metrics. */
@@ -187,8 +191,9 @@ function compileCounting(fields: Record<string, unknown>, prefix: string, name: 
   const { compiled, written, limitSource } = compileRuleLimit(fields, prefix, { name, unlimited })
   const { shape, ...limit } = compiled
   const penalty = compilePenalty(fields['penalty'], `${prefix}penalty`)
+  const lease = written === undefined ? undefined : compileMode(fields, prefix, compiled)
   const id = `${name}.${shortHash([STATE_FORMAT, limit.algorithm, ...shape, key])}`
-  return { name, key, ...limit, penalty, slot: -1, id, unlimited, limitSource, written }
+  return { name, key, ...limit, penalty, lease, slot: -1, id, unlimited, limitSource, written }
 }
 
 /** The rule with another limit, counted as before. */

@@ -87,6 +87,7 @@ function listening(): { told: Told; observer: Observer } {
     lateReply: [],
     breakerChange: [],
     storeError: [],
+    lease: [],
     configRefusal: [],
     warning: [],
   }

@@ -47,6 +47,7 @@ function linesOf(explained: Explained, rule: Rule, figures: RuleDecision | undef
     `+ ${explained.rule} counts it${shadow ? ' in shadow, and never refuses' : ''}: ${limitText(rule, explained.limit)}${overrideText(explained)}`,
     `    key: ${key.join(', ') || 'one for all requests'}`,
     ...(cost === null ? [] : [`    cost: ${cost.toLocaleString('en-US')}, from ${rule.cost}`]),
+    ...(explained.mode === undefined ? [] : [`    mode: ${explained.mode}${slackText(explained)}`]),
     ...(explained.shards === undefined ? [] : [`    shards: ${explained.shards}, each with its part of the limit`]),
     ...(explained.redisKey === undefined ? [] : [`    in Redis: ${explained.redisKey}${shardText(explained)}`]),
     ...(figures === undefined ? [] : [`    now: ${figuresText(figures)}`]),
@@ -57,6 +58,10 @@ function limitText({ windowMs, algorithm }: Rule, limit: number): string {
   // A quota has no window, and those of a calendar differ in length.
   const window = windowMs > 0 ? ` in ${durationText(windowMs)}` : ''
   return `${limit.toLocaleString('en-US')}${window}, by ${algorithm}`
+}
+
+function slackText({ slack }: Extract<Explained, { applies: true }>): string {
+  return slack === undefined ? '' : `, up to ${(slack * 100).toLocaleString('en-US')} % more than the limit`
 }
 
 function shardText({ shards }: Extract<Explained, { applies: true }>): string {

@@ -61,6 +61,9 @@ const VALUES: Partial<Record<keyof RuleOptions, Node>> = {
   capacity: count(0),
   refill: count(1),
   burst: count(0),
+  mode: { enum: ['exact', 'leased'] },
+  slack: { type: 'number', minimum: 0, maximum: 1 },
+  leaseMs: { type: 'integer', minimum: 10, maximum: 60_000 },
   shards: { type: 'integer', minimum: 1, maximum: 100 },
 }
 

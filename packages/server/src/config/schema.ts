@@ -50,6 +50,9 @@ const ruleShape = {
     blocks: z.array(duration, { error: 'a list of durations' }),
     forgetAfter: duration.optional(),
   }).optional(),
+  mode: text.optional(),
+  slack: z.number({ error: 'a number from 0 to 1' }).optional(),
+  leaseMs: z.number({ error: 'a whole number' }).optional(),
   onStoreFailure: text.optional(),
   description: text.optional(),
 } satisfies Record<keyof RuleOptions, z.ZodType>

@@ -67,6 +67,12 @@ export class Metrics {
     help: 'Answers of the store that came after the decision had been made without it.',
     registers: this.#registers,
   })
+  readonly leasedPermits = new Counter({
+    name: 'tidegate_leased_permits_total',
+    help: 'Permits of rules with mode: leased, taken from the store, given back unused, and ended unused.',
+    labelNames: ['rule', 'what'] as const,
+    registers: this.#registers,
+  })
   readonly breakerOpen = new Gauge({
     name: 'tidegate_breaker_open',
     help: '1 while the store is not asked, because it has failed too often.',

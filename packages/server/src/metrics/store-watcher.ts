@@ -9,6 +9,7 @@ export function watchStore(metrics: Metrics): StoreWatcher {
     observer: {
       fallback: ({ cause }) => metrics.fallbacks.inc({ cause }),
       lateReply: () => metrics.lateReplies.inc(),
+      lease: ({ rule, what, permits }) => metrics.leasedPermits.inc({ rule, what }, permits),
       breakerChange: ({ to }) => metrics.breakerOpen.set(to === 'closed' ? 0 : 1),
     },
   }

@@ -54,8 +54,10 @@ export async function openStore(
   client.on('reconnecting', () => outages.closed())
   client.on('ready', () => outages.up())
   const fallbacks = fallbackLog(logger)
-  const watched = watcher.observed(watchedStore(redisStore(client, { guarded: false }), logger))
   const observer = toldTogether(fallbacks.observer, watcher.observer)
+  const { instances } = options ?? {}
+  const bare = redisStore(client, { guarded: false, observer, ...(instances !== undefined && { instances }) })
+  const watched = watcher.observed(watchedStore(bare, logger))
   const store = options === null ? watched : guard(watched, { ...options, observer })
   // Rejects when the first attempt fails; the client goes on trying, and the log says so.
   await client.connect().catch(() => undefined)

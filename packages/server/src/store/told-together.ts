@@ -19,6 +19,10 @@ export function toldTogether(one: Observer, other: Observer): Observer {
       one.storeError?.(event)
       other.storeError?.(event)
     },
+    lease: (event) => {
+      one.lease?.(event)
+      other.lease?.(event)
+    },
     warning: (event) => {
       one.warning?.(event)
       other.warning?.(event)

@@ -20,6 +20,8 @@ export function watchedStore(store: Store, logger: Logger): Store {
     clock: store.clock,
     cluster: store.cluster === true,
     atomicity: (checks) => store.atomicity?.(checks) ?? 'strict',
+    ...(store.decideNow && { decideNow: store.decideNow.bind(store) }),
+    ...(store.sourceOf && { sourceOf: store.sourceOf.bind(store) }),
     decide: (checks, mode, until) => watched('decide', () => store.decide(checks, mode, until)),
     reserve: (checks, expiresInMs, until) => watched('reserve', () => store.reserve(checks, expiresInMs, until)),
     settle: (rule, key, id, cost) => watched('settle', () => store.settle(rule, key, id, cost)),

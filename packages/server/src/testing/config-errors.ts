@@ -5,7 +5,7 @@ import { formatProblem } from '../config/problem.ts'
 export type BrokenFile = readonly [mistake: string, file: string, ...errors: string[]]
 
 export const RULE_FIELDS =
-  'name, match, key, limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst, shards, overrides, skip, unlimited, shadow, required, cost, penalty, onStoreFailure, description'
+  'name, match, key, limit, window, algorithm, resolution, align, timeZone, capacity, refill, period, burst, shards, overrides, skip, unlimited, shadow, required, cost, penalty, mode, slack, leaseMs, onStoreFailure, description'
 
 /** A file with one rule, whose lines below `name` are given. */
 export function rule(...lines: string[]): string {

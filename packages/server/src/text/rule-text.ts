@@ -27,11 +27,12 @@ export function windowText({ algorithm, windowMs, written }: Rule): string {
 }
 
 /** What else is to know of a rule: that it is in shadow, what a request costs, what it must have. */
-export function particularsText({ algorithm, shadow, required, cost, unlimited, shards }: Rule): string {
+export function particularsText({ algorithm, shadow, required, cost, unlimited, shards, lease }: Rule): string {
   return [
     shadow ? 'in shadow: refuses nobody' : '',
     algorithm === 'sliding-window' || unlimited ? '' : algorithm,
     shards === 1 ? '' : `${shards} shards`,
+    lease === undefined ? '' : lease.slack > 0 ? `leased, slack ${lease.slack}` : 'leased',
     cost === undefined ? '' : `costs ${cost}`,
     required ? 'refuses requests without these dimensions' : '',
   ]

@@ -24,6 +24,10 @@ interface Applies {
   readonly shadow: boolean
   /** Under how many keys of the store it is counted, each with its part of the limit; left out where it is one. */
   readonly shards?: number
+  /** `'leased'` where permits are taken in batches and decided by in the process; left out where the store decides. */
+  readonly mode?: 'leased'
+  /** By what share of the limit a window may be exceeded, where it may. */
+  readonly slack?: number
 }
 
 /** A rule that does not count the request. */
@@ -95,6 +99,8 @@ function explainOne(rule: Rule, descriptor: Descriptor): Explanation {
     cost: limited?.cost === undefined ? null : (costIn(descriptor, limited.cost) ?? 1),
     shadow,
     ...(rule.shards > 1 && { shards: rule.shards }),
+    ...(rule.lease && { mode: 'leased' as const }),
+    ...(rule.lease && rule.lease.slack > 0 && { slack: rule.lease.slack }),
   }
 }
 

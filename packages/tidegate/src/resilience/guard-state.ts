@@ -1,3 +1,4 @@
+import type { LeasingStore } from '../leases/lease-state.ts'
 import type { BreakerState, FallbackCause } from '../observer.ts'
 import type { Store } from '../stores/store.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -19,6 +20,6 @@ export interface GuardState {
   readonly health: StoreHealth | undefined
 }
 
-export interface GuardedStore extends Store {
+export interface GuardedStore extends Store, LeasingStore {
   guardState(): GuardState
 }

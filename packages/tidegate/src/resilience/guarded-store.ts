@@ -2,6 +2,7 @@ import type { Admission, Entry } from '../admission.ts'
 import { type Clock, monotonicClock } from '../clock.ts'
 import type { Atomicity, RuleDecision, Source } from '../decision.ts'
 import type { Key } from '../key.ts'
+import { type LeaseState, type LeasingStore, NO_LEASES } from '../leases/lease-state.ts'
 import { type FallbackCause, notify, type Observer } from '../observer.ts'
 import { checkFields } from '../options.ts'
 import { type Settlement, UNSETTLED } from '../reservation.ts'
@@ -99,7 +100,15 @@ class StoreGuard implements GuardedStore {
   }
 
   sourceOf(figures: RuleDecision): Source {
-    return this.#local.has(figures) ? 'local' : 'store'
+    return this.#local.has(figures) ? 'local' : (this.#store.sourceOf?.(figures) ?? 'store')
+  }
+
+  decideNow(checks: readonly Check[], mode: Mode): readonly RuleDecision[] | undefined {
+    return this.#store.decideNow?.(checks, mode)
+  }
+
+  leaseState(): LeaseState {
+    return (this.#store as Partial<LeasingStore>).leaseState?.() ?? NO_LEASES
   }
 
   decide(checks: readonly Check[], mode: Mode): Promise<RuleDecision[]> {

@@ -47,6 +47,16 @@ class ShardedStore implements Store {
     return this.#store.sourceOf?.(figures) ?? 'store'
   }
 
+  decideNow(checks: readonly Check[], mode: Mode): readonly RuleDecision[] | undefined {
+    if (this.#store.decideNow === undefined) return undefined
+    const shards = this.shardsOf(checks)
+    const figures = this.#store.decideNow(routedTo(checks, shards), mode)
+    if (figures === undefined) return undefined
+    // Where there is no answer the turn is not over: it is asked again.
+    if (mode === 'consume') this.pass(checks)
+    return withShardsSaid(figures, shards)
+  }
+
   async decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]> {
     const shards = this.shardsOf(checks)
     const routed = routedTo(checks, shards)
@@ -158,7 +168,10 @@ function routedTo<One extends Check>(checks: readonly One[], shards: readonly (n
 }
 
 /** The figures are the store's own, made for this answer: they are told their shard as they are. */
-function withShardsSaid(figures: RuleDecision[], shards: readonly (number | undefined)[]): RuleDecision[] {
+function withShardsSaid<Figures extends readonly RuleDecision[]>(
+  figures: Figures,
+  shards: readonly (number | undefined)[],
+): Figures {
   for (const [i, shard] of shards.entries()) {
     if (shard !== undefined) (figures[i] as { shard?: number }).shard = shard
   }

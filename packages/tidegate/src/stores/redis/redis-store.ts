@@ -1,8 +1,10 @@
-import { type Clock, checkClock } from '../../clock.ts'
+import { type Clock, checkClock, forwards } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
+import type { LeasingStore } from '../../leases/lease-state.ts'
+import { LeasedStore } from '../../leases/leased-store.ts'
 import { checkObserver } from '../../observer.ts'
 import { checkFields, checkInteger, checkPattern } from '../../options.ts'
-import { type GuardOptions, guardFields } from '../../resilience/guard-options.ts'
+import { type GuardOptions, guardFields, guardSettings } from '../../resilience/guard-options.ts'
 import type { GuardedStore } from '../../resilience/guard-state.ts'
 import { guard, OPERATION_MS } from '../../resilience/guarded-store.ts'
 import { warningsTo } from '../../resilience/watch.ts'
@@ -43,8 +45,8 @@ const PREFIX_EXPECTED = "1 to 32 letters, digits, '_', '-', '.' or ':'"
  * In a cluster they travel in one call for each hash slot. `requiredCommands` lists what an ACL has to allow.
  * @throws TidegateError `ERR_CLIENT_UNSUPPORTED`, `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store
-export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore
+export function redisStore(client: RedisClient, options: RedisStoreOptions & { guarded: false }): Store & LeasingStore
+export function redisStore(client: RedisClient, options?: RedisStoreOptions): GuardedStore & LeasingStore
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
   const known = ['prefix', 'clock', 'hashKeys', 'maxBatch', 'maxInFlight', 'maxPending', 'guarded', ...guardFields]
   const fields = checkFields(options, 'options', known)
@@ -64,14 +66,21 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     connect(client, warningsTo(observer)),
     checkInteger(maxInFlight, 'maxInFlight', 1, 100_000),
   )
-  const store = new ScriptedStore(connection, {
+  const ownClock = clock === undefined ? undefined : checkClock(clock)
+  const scripted = new ScriptedStore(connection, {
     prefix: checkPattern(prefix, 'prefix', PREFIX, PREFIX_EXPECTED),
-    clock: clock === undefined ? undefined : checkClock(clock),
+    clock: ownClock,
     hashKeys,
     maxBatch: checkInteger(maxBatch, 'maxBatch', 1, 1000),
     maxPending: checkInteger(maxPending, 'maxPending', 1, 10_000_000),
     operationMs: guarded ? OPERATION_MS : Number.POSITIVE_INFINITY,
   })
   const guardOptions = Object.fromEntries(guardFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
+  const settings = guardSettings(guardOptions)
+  const store = new LeasedStore(scripted, {
+    instances: settings.instances,
+    observer,
+    ...(ownClock && { now: forwards(ownClock) }),
+  })
   return guarded ? guard(store, guardOptions) : store
 }
