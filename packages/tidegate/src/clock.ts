@@ -38,7 +38,7 @@ export const monotonicClock: Clock = () => performance.now()
 
 /** A clock as one that never goes back: where it does, that is passed over. */
 export function forwards(clock: Clock): Clock {
-  let [latest, passed] = [clock(), 0]
+  let [latest, passed] = [Number.POSITIVE_INFINITY, 0]
   return () => {
     const now = clock()
     if (now > latest) passed += now - latest
