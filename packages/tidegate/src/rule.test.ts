@@ -301,7 +301,7 @@ describe('the version of a set of rules', () => {
 })
 
 describe('the options of a limiter', () => {
-  const limiterFields = `one of ${limitFields}, penalty, name, store, onStoreFailure, mode, slack, leaseMs, deniedCache, coarse, observer, maxWaiting`
+  const limiterFields = `one of ${limitFields}, penalty, mode, slack, leaseMs, name, store, onStoreFailure, deniedCache, coarse, observer, maxWaiting`
 
   it.each([
     [{ limit: -1, window: '1s' }, 'ERR_INVALID_OPTION', 'limit', `limit: expected ${whole}, received -1`],

@@ -67,22 +67,32 @@ class FrontStore implements Store {
     return this.#store.decideNow?.(checks, mode)
   }
 
-  async decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]> {
-    const now = this.#now()
-    const sent = this.#denied?.sent(now)
-    const isCharged = mode === 'consume'
-    const isTaken = isCharged && checks.some(isCoarse)
-    if (isTaken) this.#coarse.take(checks, now)
+  decide(checks: readonly Check[], mode: Mode, until?: number): Promise<RuleDecision[]> {
+    if (mode === 'consume' && checks.some(isCoarse)) return this.#decideCoarse(checks, until)
+    return this.#decideAndLearn(checks, mode, until)
+  }
+
+  /** Charged by the bucket while it is on its way, and longer where it is admitted. */
+  async #decideCoarse(checks: readonly Check[], until: number | undefined): Promise<RuleDecision[]> {
+    this.#coarse.take(checks, this.#now())
     let isAdmitted = false
     try {
-      const figures = await this.#store.decide(checks, mode, until)
-      const isOfStore = this.#isOfStore(figures)
-      isAdmitted = isOfStore && passesAll(checks, figures)
-      if (sent !== undefined && isOfStore) this.#learn(checks, figures, sent, isCharged)
+      const figures = await this.#decideAndLearn(checks, 'consume', until)
+      isAdmitted = this.#isOfStore(figures) && passesAll(checks, figures)
       return figures
     } finally {
-      if (isTaken && !isAdmitted) this.#coarse.putBack(checks, this.#now())
+      if (!isAdmitted) this.#coarse.putBack(checks, this.#now())
     }
+  }
+
+  #decideAndLearn(checks: readonly Check[], mode: Mode, until: number | undefined): Promise<RuleDecision[]> {
+    const sent = this.#denied?.sent(this.#now())
+    const deciding = this.#store.decide(checks, mode, until)
+    if (sent === undefined) return deciding
+    return deciding.then((figures) => {
+      if (this.#isOfStore(figures)) this.#learn(checks, figures, sent, mode === 'consume')
+      return figures
+    })
   }
 
   sourceOf(figures: RuleDecision): Source {
