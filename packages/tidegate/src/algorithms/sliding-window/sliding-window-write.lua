@@ -4,7 +4,7 @@ if length <= SMALL_ENTRIES then
   local life = window + tick - now + SLACK_MS
   if injected and life < INJECTED_LIFE_MS then life = INJECTED_LIFE_MS end
   local state
-  if (total - before) % MODULUS < 256 and tick - oldest < MODULUS then
+  if (total - before) % MODULUS < 256 and window < MODULUS then
     local parts = { pack_bytes(COMPACT, 3, 0, tick) }
     for position = 1, #kept, 10 do
       local time, sum = unpack_bytes(ENTRY, kept, position)

@@ -23,11 +23,19 @@ export class RuleReader {
 
 function readRule(value: unknown, field: string): Rule {
   if (!isRecord(value)) throw invalid('ERR_INVALID_OPTION', field, 'a rule', value)
-  const { id, slot = -1, ...options } = value
-  const rule = compileRule(options, field)
+  const { id, slot = -1, shards, ...options } = value
+  const rule = { ...compileRule(options, field), id: filedUnder(options, shards, field) }
   if (id !== rule.id) {
     const expected = `"${rule.id}", which this service files its counts under: client and service are of different versions`
     throw invalid('ERR_INVALID_OPTION', `${field}.id`, expected, id)
   }
   return { ...rule, slot: checkInteger(slot, `${field}.slot`, -1, rule.key.length - 1) }
+}
+
+/** What the state of a rule is filed under; of a shard, which has a part of its limit, as that of the whole. */
+function filedUnder(options: Record<string, unknown>, shards: unknown, field: string): string {
+  if (shards === undefined) return compileRule(options, field).id
+  const isBucket = options['capacity'] !== undefined
+  const whole = { limit: shards, ...(isBucket && { capacity: shards, refill: shards }) }
+  return compileRule({ ...options, ...whole, shards }, field).id
 }

@@ -28,7 +28,7 @@ function fixedWindow({ windows, windowMs, written }: Rule): Partial<WireRule> {
 
 /** What a service has to know of a rule to count by it: a limit that an override or a request has changed is in it as it is. */
 export function writeRule(rule: Rule): WireRule {
-  const { id, name, key, algorithm, limit, penalty, shadow, onStoreFailure, slot } = rule
+  const { id, name, key, algorithm, limit, penalty, shadow, onStoreFailure, slot, shards } = rule
   return {
     ...{ id, name, key, algorithm, limit },
     ...FIELDS[algorithm](rule),
@@ -36,5 +36,6 @@ export function writeRule(rule: Rule): WireRule {
     ...(shadow && { shadow }),
     ...(onStoreFailure !== 'local' && { onStoreFailure }),
     ...(slot >= 0 && { slot }),
+    ...(shards > 1 && { shards }),
   }
 }

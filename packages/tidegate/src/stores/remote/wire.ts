@@ -35,6 +35,8 @@ export interface WireRule {
   readonly onStoreFailure?: FailurePolicy
   /** Which dimension of `key` alone decides the slot of a cluster. */
   readonly slot?: number
+  /** Of one shard among so many: `limit` is its part, and the keys have its number. */
+  readonly shards?: number
 }
 
 export interface WireCheck {

@@ -11,9 +11,8 @@ repeat
     local newest, total, length, tail, before, oldest, expiry, check_sum, mark = unpack_bytes(NEWEST_AND_TRAILER, text, 154)
 --@include ../../../algorithms/sliding-window/sliding-window-sum
     if sum == check_sum and mark == 2 and newest <= now and now < oldest + window and oldest <= newest and tail < length then
+      local used = (total - before) % MODULUS + cost
       total = total + cost
-      local used = total - before
-      if used < 0 then used = used + MODULUS end
       if used <= limit then
         -- One that would push out the expiry, or look for it, is left to the others.
         if (injected or expiry >= fresh) and length % 32 ~= 31 then
