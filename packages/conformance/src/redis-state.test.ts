@@ -51,6 +51,20 @@ describeRedis('what is stored in Redis', (redis) => {
     expect(await redis.client.pexpiretime(await redis.onlyKey())).toBe(ttl)
   })
 
+  test('a log refuses costs whose sum passes 2^32, as a small state does', async () => {
+    let now = 1_700_000_000_000
+    const limiter = open(4_000_000_000, '1h', () => now++)
+    for (let i = 0; i < 30; i++) await limiter.limit('k')
+    expect(await limiter.limit('k', { cost: 2_500_000_000 })).toMatchObject({ allowed: true, used: 2_500_000_030 })
+    expect(await limiter.limit('k', { cost: 3_000_000_000 })).toMatchObject({ allowed: false, used: 2_500_000_030 })
+    // By now the running total has passed 2^32, and is less than what stood before the oldest.
+    now += 3_600_000
+    for (let i = 0; i < 30; i++) await limiter.limit('k')
+    expect(await limiter.limit('k', { cost: 2_500_000_000 })).toMatchObject({ allowed: true, used: 2_500_000_030 })
+    expect(await limiter.limit('k', { cost: 3_000_000_000 })).toMatchObject({ allowed: false, used: 2_500_000_030 })
+    expect(await limiter.limit('k', { cost: 1_499_999_970 })).toMatchObject({ allowed: true, used: 4_000_000_000 })
+  })
+
   test('every write leaves an expiry that outlives the window', async () => {
     let now = 1_700_000_000_000
     const limiter = open(400, '10m', () => now)

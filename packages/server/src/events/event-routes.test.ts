@@ -32,6 +32,27 @@ function reader(headers: Record<string, string> = {}) {
 const limit = (user: string) => service?.post('/v1/limit', { descriptor: { user, secret: 'hidden' } })
 
 describe('events', () => {
+  test('HEAD is no reader', async () => {
+    service = await listeningService({ rules })
+    expect((await fetch(`${service.url}/v1/events`, { method: 'HEAD' })).status).toBe(405)
+  })
+
+  test('what has been missed comes whole, however long it is', async () => {
+    service = await listeningService({ rules })
+    const first = reader()
+    await until(() => first.text.includes('retry: 2000'))
+    const user = 'u'.repeat(4000)
+    await limit(user)
+    await limit(user)
+    await until(() => first.text.includes('event: denial'))
+    first.socket.destroy()
+    for (let i = 0; i < 80; i++) await limit(user)
+    const [, id = ''] = /id: (\S+)\n/.exec(first.text) ?? []
+    const again = reader({ 'last-event-id': id })
+    await until(() => again.text.split('event: denial').length > 75)
+    expect(again.isEnded).toBe(false)
+  })
+
   test('a refusal, by the dimensions of its rule alone, and rules that are put', async () => {
     service = await listeningService({ rules })
     const read = reader()

@@ -19,7 +19,7 @@ export async function eventRoutes(server: FastifyInstance, { events, tokens }: E
   // Whoever reads reads for ever: the service would wait for him.
   server.addHook('preClose', async () => streams.close())
 
-  server.get('/v1/events', allow(tokens, 'read'), async (request, reply) => {
+  server.get('/v1/events', { ...allow(tokens, 'read'), exposeHeadRoute: false }, async (request, reply) => {
     if (streams.size >= MOST_READERS)
       throw new ServiceError('ERR_OVERLOADED', `${MOST_READERS} read the events already`)
     const lastId = request.headers['last-event-id']

@@ -35,8 +35,10 @@ export class EventStreams {
     response.write('retry: 2000\n\n')
     const missed = lastId === undefined ? [] : this.#hub.since(lastId)
     if (missed === undefined) response.write('event: gap\ndata: {}\n\n')
-    for (const event of missed ?? []) send(response, event)
-    const end = this.#hub.listen((event) => send(response, event))
+    // Bounded by what is kept; how fast it is read shows with the next event.
+    for (const event of missed ?? []) response.write(textOf(event))
+    const backlog = response.writableLength
+    const end = this.#hub.listen((event) => write(response, textOf(event), backlog))
     this.#open.add(response)
     this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref()
     response.once('close', () => {
@@ -58,11 +60,12 @@ export class EventStreams {
   }
 }
 
-function send(response: ServerResponse, { id, type, data }: ServiceEvent): void {
-  write(response, `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+function textOf({ id, type, data }: ServiceEvent): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-function write(response: ServerResponse, text: string): void {
-  if (response.writableLength > MOST_UNREAD) response.destroy()
+/** @param backlog what it was sent at once when it came, bytes: it has time for that */
+function write(response: ServerResponse, text: string, backlog = 0): void {
+  if (response.writableLength > MOST_UNREAD + backlog) response.destroy()
   else response.write(text)
 }

@@ -38,6 +38,11 @@ export class Acceptor {
 
   add(taker: Taker): void {
     this.#takers.push(taker)
+    this.handWaiting()
+  }
+
+  /** Offers the connections again that nobody could take. */
+  handWaiting(): void {
     const waiting = this.#waiting
     this.#waiting = []
     for (const socket of waiting) this.#hand(socket)

@@ -39,10 +39,10 @@ export class Channel {
   }
 
   /** @throws Error where the other side has failed, or has not answered in time */
-  ask(name: string, value?: unknown): Promise<unknown> {
+  ask(name: string, value?: unknown, patienceMs = PATIENCE_MS): Promise<unknown> {
     const id = ++this.#last
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => settle(() => reject(new Error(`${name}: no answer`))), PATIENCE_MS)
+      const timer = setTimeout(() => settle(() => reject(new Error(`${name}: no answer`))), patienceMs)
       const settle = (how: () => void): void => {
         clearTimeout(timer)
         this.#asked.delete(id)

@@ -18,6 +18,11 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
 /** A worker that has served for so long was sound: the next pause is the first again. Ms. */
 const SOUND_MS = 10_000
+/** How long the answers of all workers are waited for by one of them that is asked: less than it waits itself. Ms. */
+const OTHERS_MS = 2_000
+
+/** So many connections wait at most for a worker to take them; then the others get them. */
+const MOST_HANDED = 256
 
 /** What one worker has measured. */
 type Measured = Awaited<ReturnType<AggregatorRegistry<'text/plain; version=0.0.4; charset=utf-8'>['getMetricsAsJSON']>>
@@ -102,9 +107,15 @@ class Workers {
     channel.handle('share-event', (event) => {
       for (const other of this.#channels.values()) if (other !== channel) other.tell('event', event)
     })
+    const handed = new Set<Socket>()
     const take = (socket: Socket): boolean => {
-      if (!worker.isConnected()) return false
-      worker.send(CONNECTION, socket)
+      if (!worker.isConnected() || handed.size >= MOST_HANDED) return false
+      handed.add(socket)
+      socket.once('close', () => handed.delete(socket))
+      worker.send(CONNECTION, socket, () => {
+        handed.delete(socket)
+        if (handed.size === 0) this.#acceptor.handWaiting()
+      })
       return true
     }
     return new Promise((resolve) => {
@@ -119,6 +130,8 @@ class Workers {
         this.#acceptor.remove(take)
         this.#channels.delete(worker)
         channel.close()
+        // What it has not taken nobody will answer.
+        for (const socket of handed) socket.destroy()
         resolve(undefined)
         if (this.#isServing && !this.#isEnding) void this.#startAgain(worker, { code, signal }, started)
         else if (code !== 0) this.#exitCode = 1
@@ -141,7 +154,7 @@ class Workers {
 
   /** Sums, or what each metric says that it is instead. A worker that does not answer is left out. */
   async #measure(): Promise<string> {
-    const asked = [...this.#channels.values()].map((channel) => channel.ask('measure'))
+    const asked = [...this.#channels.values()].map((channel) => channel.ask('measure', undefined, OTHERS_MS))
     const answers = await Promise.allSettled(asked)
     const measured = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value as Measured] : []))
     return AggregatorRegistry.aggregate(measured).metrics()
@@ -150,7 +163,7 @@ class Workers {
   async #share(from: Worker, rules: RuleOptions[]): Promise<void> {
     this.#rules = rules
     const others = [...this.#channels].filter(([worker]) => worker !== from)
-    const answers = await Promise.allSettled(others.map(([, channel]) => channel.ask('rules', rules)))
+    const answers = await Promise.allSettled(others.map(([, channel]) => channel.ask('rules', rules, OTHERS_MS)))
     for (const answer of answers) {
       if (answer.status === 'rejected') this.#logger.error({ err: answer.reason }, 'a worker has not taken the rules')
     }

@@ -157,6 +157,8 @@ export class LeasedStore implements Store, LeasingStore {
     const pool = this.#pools.drop(rule, key)
     pool?.retire(true)
     await pool?.drained()
+    // Of what has been taken meanwhile the store will know nothing either.
+    this.#pools.drop(rule, key)?.retire(true)
     await this.#store.reset(countedBy(rule), key)
   }
 

@@ -73,13 +73,13 @@ export class Pool {
   putBack(batch: Batch, cost: number): void {
     const put = this.permits.putBack(batch, cost)
     if (put < cost) this.#events.giveBack(this, batch, cost - put)
-    this.#keepWithin()
+    this.#keepPutBack()
   }
 
   /** Puts back what was used of a batch. @returns how much */
   refund(batch: Batch, cost: number): number {
     const put = this.permits.putBack(batch, cost)
-    this.#keepWithin()
+    this.#keepPutBack()
     return put
   }
 
@@ -144,6 +144,9 @@ export class Pool {
     }
     const now = this.#events.now()
     this.#end(this.permits.endBatches(now))
+    // What came late can be enough.
+    if (head.cost <= this.permits.held) this.#serve(Number.POSITIVE_INFINITY)
+    if (this.#queue[0] !== head) return this.#takeFor()
     const { held, remaining, usedSince } = this.permits
     const [wanted, until] = this.#queue.reduce(
       ([sum, latest], waiter) => [sum + waiter.cost, Math.max(latest, waiter.until)],
@@ -152,7 +155,7 @@ export class Pool {
     const rate = this.#demand.rateWith(usedSince, now)
     const canFit = head.cost <= this.leasing.rule.limit
     // What can never be admitted is asked for as it is: the store says so.
-    const needed = canFit ? head.cost - held : head.cost
+    const needed = canFit ? Math.max(1, head.cost - held) : head.cost
     const extra = Math.min(wanted - head.cost + this.#extra(rate), remaining - needed)
     const permits = needed + (canFit ? Math.max(0, extra) : 0)
     void this.#ask({ permits, needed, asked: this.#queue.length, until }, rate, now)
@@ -215,6 +218,13 @@ export class Pool {
     batch.until = sent + lifeMs
     if (this.#isForgotten) this.#forget()
     else if (this.#isRetired && this.#queue.length === 0) this.#takeOut(this.permits.held)
+    else this.#keepWithin()
+  }
+
+  /** Nobody will use what is put back here once it is retired. */
+  #keepPutBack(): void {
+    if (this.#isForgotten) this.#forget()
+    else if (this.#isRetired) this.#takeOut(this.permits.held)
     else this.#keepWithin()
   }
 

@@ -44,6 +44,19 @@ function bound(inner: Store): Pick<Store, 'refund' | 'reset' | 'clock' | 'reserv
   }
 }
 
+describe('a limit that changes', () => {
+  test('has a bucket of its own: what was taken by another says nothing of it', async () => {
+    const { store, control } = distant()
+    const rule = (limit: number) => ({ name: 'r', limit, window: '10s', coarse: true })
+    const gate = createGate({ store, rules: [rule(1000)] })
+    expect(await gate.limit({}, { cost: 1000 })).toMatchObject({ allowed: true })
+    gate.update([rule(10)])
+    control.now += 10_000
+    for (let i = 0; i < 10; i++) expect(await gate.limit({})).toMatchObject({ allowed: true, source: 'store' })
+    expect(await gate.limit({})).toMatchObject({ allowed: false, source: 'coarse' })
+  })
+})
+
 describe('a flood', () => {
   test('of one key is shed but for as many as the limit', async () => {
     const { control, release, limiter } = distant()

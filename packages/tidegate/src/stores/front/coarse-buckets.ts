@@ -8,6 +8,8 @@ import { Generations } from './generations.ts'
 interface Bucket {
   lacks: number
   at: number
+  /** The limit by which it fills, tokens in each ms. */
+  readonly perMs: number
 }
 
 /** A part of a token by which fractions may be out. */
@@ -54,7 +56,7 @@ export class CoarseBuckets {
       if (!isCoarse(check)) continue
       const { rule, key, cost } = check
       const bucket = this.#at(rule, key, now)
-      if (bucket === undefined) this.#buckets.set(rule, key, { lacks: cost, at: now })
+      if (bucket === undefined) this.#buckets.set(rule, key, { lacks: cost, at: now, perMs: perMs(rule) })
       else bucket.lacks += cost
     }
   }
@@ -74,10 +76,10 @@ export class CoarseBuckets {
     if (rule.coarse) this.#buckets.delete(rule, key)
   }
 
-  /** The bucket as it is by now; undefined where it is full. */
+  /** The bucket as it is by now; undefined where it is full. One of another limit says nothing of this one. */
   #at(rule: Rule, key: Key, now: number): Bucket | undefined {
     const bucket = this.#buckets.get(rule, key)
-    if (bucket === undefined) return undefined
+    if (bucket === undefined || bucket.perMs !== perMs(rule)) return undefined
     // A clock that was set back brings nothing, and takes nothing.
     bucket.lacks = Math.max(0, bucket.lacks - Math.max(0, now - bucket.at) * perMs(rule))
     bucket.at = now

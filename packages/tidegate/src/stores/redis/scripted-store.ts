@@ -258,7 +258,12 @@ export class ScriptedStore implements Store {
       await Promise.all(outOfRange.map((pending) => this.#send([pending], way, attempt + 1)))
     } catch (error) {
       // Nothing was done. Where somebody still waits, the server's time was not what it was taken for.
-      if (this.#wasLate(error, sent) && attempt < MOST_ATTEMPTS) return this.#send(batch, way, attempt + 1)
+      if (this.#wasLate(error, sent)) {
+        // Those who wait no longer leave the batch: the others have lost no attempt by them.
+        const isMisjudged = earliestOf(batch) > monotonicClock()
+        if (!isMisjudged) return this.#send(batch, way, attempt)
+        if (attempt < MOST_ATTEMPTS) return this.#send(batch, way, attempt + 1)
+      }
       // Some keys of the slot are on another node already. One key is always on one node, so each request goes by itself.
       if (this.cluster && batch.length > 1 && isMoving(error)) {
         await Promise.all(batch.map((pending) => this.#send([pending], way, attempt)))

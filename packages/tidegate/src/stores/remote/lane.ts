@@ -5,6 +5,7 @@ import { afterThisTurn } from './after-this-turn.ts'
 import { ExchangeFailure, type ExchangeSettings, exchange } from './exchange.ts'
 import { Body, errorOf, isRepeatable, type Pending } from './pending.ts'
 import { type Replica, Replicas } from './replicas.ts'
+import { MOST_RULES } from './wire.ts'
 
 export interface LaneSettings extends ExchangeSettings {
   readonly urls: readonly string[]
@@ -71,8 +72,12 @@ export class Lane {
     const { maxBatch } = this.#settings
     const body = new Body()
     let count = 0
-    while (count < Math.min(maxBatch, this.#queue.length) && body.length < FULL)
-      body.add(this.#queue[count++] as Pending)
+    while (count < Math.min(maxBatch, this.#queue.length) && body.length < FULL) {
+      const next = this.#queue[count] as Pending
+      if (count > 0 && body.rules + next.rules > MOST_RULES) break
+      body.add(next)
+      count++
+    }
     return [this.#queue.splice(0, count), body]
   }
 

@@ -6,6 +6,8 @@ import { writeRule } from './wire-rule.ts'
 /** One operation that waits for its answer. */
 export interface Pending {
   readonly op: OperationName
+  /** How many rules it can speak of, at most. */
+  readonly rules: number
   /** Its text in a batch whose rules have these places. */
   readonly write: (placeOf: (rule: Rule) => number) => string
   /** By the monotonic clock: nobody waits for its answer after that. */
@@ -45,6 +47,11 @@ export class Body {
   readonly #places = new Map<string, number>()
   readonly #operations: string[] = []
   #length = 0
+
+  /** How many rules its operations speak of. */
+  get rules(): number {
+    return this.#places.size
+  }
 
   /** In UTF-16 code units. */
   get length(): number {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createGate } from '../../gate.ts'
 import { createLimiter } from '../../limiter.ts'
 import type { WarningEvent } from '../../observer.ts'
 import { memoryStore } from '../memory/memory-store.ts'
@@ -72,6 +73,25 @@ describe('one turn', () => {
     await Promise.all(Array.from({ length: 300 }, (_, i) => limiter.limit(`${i}-${'x'.repeat(4000)}`)))
     expect(asked.length).toBeGreaterThan(3)
     expect(asked.flat()).toHaveLength(300)
+  })
+
+  test('is split where it speaks of more rules than a body may', async () => {
+    const { url, asked } = await served(well())
+    const rules = ['a', 'b', 'c'].map((name) => ({ name, limit: { dimension: 'most', default: 1 }, window: '1h' }))
+    const gate = createGate({ store: bare(url), rules })
+    const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => gate.limit({ most: `${1000 + i}` })))
+    expect(answers.every(({ allowed }) => allowed)).toBe(true)
+    expect(asked.length).toBeGreaterThan(1)
+  })
+
+  test('has the rule that the service cannot read as an error of those alone that name it', async () => {
+    const service = storeService(memoryStore())
+    const good = { id: 'g.1', name: 'g', key: [], algorithm: 'quota', limit: 1 }
+    const ask = (rule: number) => ({ op: 'consume', checks: [{ rule, key: [], cost: 1 }] })
+    const [first] = (await service.answer({ rules: [good], operations: [ask(0)] })).answers
+    const id = /expected "([^"]+)"/.exec(JSON.stringify(first).replaceAll('\\"', '"'))?.[1] as string
+    const { answers } = await service.answer({ rules: [{ ...good, id }, good], operations: [ask(0), ask(1)] })
+    expect(answers).toMatchObject([{ figures: [{ allowed: true }] }, { error: { field: 'rules[1].id' } }])
   })
 
   test('more than may wait is refused at once', async () => {
@@ -205,20 +225,9 @@ describe('guarded', () => {
 
 describe('what a service is asked', () => {
   const service = storeService(memoryStore())
-  const rule = {
-    id: 'r.0',
-    name: 'r',
-    key: ['user'],
-    algorithm: 'sliding-window',
-    limit: 5,
-    window: 1000,
-    resolution: 1,
-  }
-
   test.each([
     ['no object', 1, 'body: expected an object'],
     ['a field too many', { operations: [], more: 1 }, 'body.more: unknown option'],
-    ['a rule of another version', { rules: [rule], operations: [] }, 'rules[0].id: expected "r.'],
     [
       'too many operations',
       { operations: Array(1001).fill({ op: 'ping' }) },

@@ -51,7 +51,9 @@ export class ServiceStore implements Store {
   }
 
   refund(rule: Rule, key: Key, cost: number, of: Admission | undefined): Promise<number> {
-    return this.#operate('refund', rule, key, { cost, of })
+    // Its shard is in the key.
+    const { shard: _, ...admission } = of ?? {}
+    return this.#operate('refund', rule, key, { cost, ...(of && { of: admission }) })
   }
 
   renew(rule: Rule, key: Key, id: string): Promise<boolean> {
@@ -88,7 +90,7 @@ export class ServiceStore implements Store {
   }
 
   async ping(): Promise<void> {
-    await this.#ask('ping', () => '{"op":"ping"}')
+    await this.#ask({ op: 'ping', rules: 0, write: () => '{"op":"ping"}' })
   }
 
   /** What has been asked before is still answered. */
@@ -102,7 +104,7 @@ export class ServiceStore implements Store {
       const written = checks.map(({ rule, key, cost, id }) => ({ rule: placeOf(rule), key, cost, id }))
       return JSON.stringify({ op, checks: written, ...more })
     }
-    const answer = await this.#ask(op, write, until)
+    const answer = await this.#ask({ op, rules: checks.length, write }, until)
     if (!('figures' in answer) || answer.figures.length !== checks.length) throw unexpected()
     const figures = answer.figures.map(figuresOf)
     if (answer.source === 'local') for (const one of figures) this.#local.add(one)
@@ -111,15 +113,16 @@ export class ServiceStore implements Store {
 
   async #operate<Result>(op: OperationName, rule: Rule, key: Key, more: object = {}): Promise<Result> {
     checkEach(key)
-    const answer = await this.#ask(op, (placeOf) => JSON.stringify({ op, rule: placeOf(rule), key, ...more }))
+    const write: Pending['write'] = (placeOf) => JSON.stringify({ op, rule: placeOf(rule), key, ...more })
+    const answer = await this.#ask({ op, rules: 1, write })
     if (!('result' in answer)) throw unexpected()
     return answer.result as Result
   }
 
-  #ask(op: OperationName, write: Pending['write'], until = Number.POSITIVE_INFINITY): Promise<WireAnswer> {
+  #ask(asked: Pick<Pending, 'op' | 'rules' | 'write'>, until = Number.POSITIVE_INFINITY): Promise<WireAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new TidegateError('ERR_CLOSED', 'the remote store has been closed')
-      this.#lane.add({ op, write, until, resolve, reject })
+      this.#lane.add({ ...asked, until, resolve, reject })
     })
   }
 }

@@ -10,14 +10,21 @@ import type { Rule } from '../../rule.ts'
 import { type Check, checkStore, type Reserve, type Store } from '../store.ts'
 import { Instances } from './instances.ts'
 import { RuleReader } from './rule-reader.ts'
-import { MOST_OPERATIONS, type OperationName, type WireAnswer, type WireError, type WireResponse } from './wire.ts'
+import {
+  MOST_OPERATIONS,
+  MOST_RULES,
+  type OperationName,
+  type WireAnswer,
+  type WireError,
+  type WireResponse,
+} from './wire.ts'
 
 /** The side of the protocol that has the store. */
 export interface StoreService {
   /**
    * Does what the parsed body of a `POST /v1/store` asks for.
    * @returns the body of the answer; what is wrong with one operation is told in its place
-   * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_INVALID_KEY` where the body or a rule is wrong; nothing was done
+   * @throws TidegateError `ERR_INVALID_OPTION`, `ERR_UNKNOWN_OPTION`, `ERR_INVALID_KEY` where the body is wrong; nothing was done
    */
   answer(body: unknown): Promise<WireResponse>
 }
@@ -27,7 +34,6 @@ export interface StoreServiceOptions {
   readonly onFault?: (error: unknown) => void
 }
 
-const MOST_RULES = 1000
 const MOST_CHECKS = 1000
 const MOST_LIFE_MS = 3_600_000
 
@@ -41,6 +47,7 @@ export function storeService(store: Store, { onFault }: StoreServiceOptions = {}
 }
 
 type Fields = Readonly<Record<string, unknown>>
+type Rules = readonly (Rule | TidegateError)[]
 
 /** The fields of each operation besides `op`. */
 const FIELDS: Record<OperationName, readonly string[]> = {
@@ -72,13 +79,23 @@ class LocalStoreService implements StoreService {
 
   async answer(body: unknown): Promise<WireResponse> {
     const { rules = [], operations } = checkFields(body, 'body', ['rules', 'operations'])
-    const compiled = listOf(rules, 'rules', MOST_RULES).map((rule, i) => this.#reader.read(rule, `rules[${i}]`))
+    const compiled = listOf(rules, 'rules', MOST_RULES).map((rule, i) => this.#read(rule, `rules[${i}]`))
     const asked = listOf(operations, 'operations', MOST_OPERATIONS)
     // All are begun in this turn, in their order, so that the store can take them in one call.
     return { answers: await Promise.all(asked.map((one, i) => this.#answerTo(one, compiled, `operations[${i}]`))) }
   }
 
-  async #answerTo(operation: unknown, rules: readonly Rule[], field: string): Promise<WireAnswer> {
+  /** A rule, or what is wrong with it: an error of the operations that name it, and of no other. */
+  #read(rule: unknown, field: string): Rule | TidegateError {
+    try {
+      return this.#reader.read(rule, field)
+    } catch (error) {
+      if (error instanceof TidegateError) return error
+      throw error
+    }
+  }
+
+  async #answerTo(operation: unknown, rules: Rules, field: string): Promise<WireAnswer> {
     try {
       return await this.#perform(operation, rules, field)
     } catch (error) {
@@ -87,7 +104,7 @@ class LocalStoreService implements StoreService {
     }
   }
 
-  #perform(operation: unknown, rules: readonly Rule[], field: string): Promise<WireAnswer> {
+  #perform(operation: unknown, rules: Rules, field: string): Promise<WireAnswer> {
     const op = isRecord(operation) ? operation['op'] : undefined
     if (typeof op !== 'string' || !Object.hasOwn(FIELDS, op)) {
       throw invalid('ERR_INVALID_OPTION', `${field}.op`, `one of ${Object.keys(FIELDS).join(', ')}`, op)
@@ -103,7 +120,7 @@ class LocalStoreService implements StoreService {
     return this.#shown(await this.#store.decide(checks, mode))
   }
 
-  async #reserve(fields: Fields, rules: readonly Rule[], field: string): Promise<WireAnswer> {
+  async #reserve(fields: Fields, rules: Rules, field: string): Promise<WireAnswer> {
     const checks = checksOf(fields, rules, field)
     for (const { id } of checks) checkId(id)
     const expiresInMs = checkInteger(fields['expiresIn'], `${field}.expiresIn`, 1, Number.MAX_SAFE_INTEGER)
@@ -119,7 +136,7 @@ class LocalStoreService implements StoreService {
   async #operate(
     name: Exclude<OperationName, 'consume' | 'peek' | 'reserve'>,
     fields: Fields,
-    rules: readonly Rule[],
+    rules: Rules,
     field: string,
   ): Promise<WireAnswer> {
     if (name === 'ping') return this.#store.ping().then(() => ({ result: null }))
@@ -149,7 +166,7 @@ class LocalStoreService implements StoreService {
   }
 }
 
-function checksOf({ checks }: Fields, rules: readonly Rule[], field: string): Check[] {
+function checksOf({ checks }: Fields, rules: Rules, field: string): Check[] {
   return listOf(checks, `${field}.checks`, MOST_CHECKS).map((check, i): Check => {
     const place = `${field}.checks[${i}]`
     const { rule, key, cost, id } = checkFields(check, place, ['rule', 'key', 'cost', 'id'])
@@ -158,8 +175,9 @@ function checksOf({ checks }: Fields, rules: readonly Rule[], field: string): Ch
   })
 }
 
-function ruleAt(place: unknown, rules: readonly Rule[], field: string): Rule {
+function ruleAt(place: unknown, rules: Rules, field: string): Rule {
   const rule = rules[checkInteger(place, field, 0, MOST_RULES)]
+  if (rule instanceof TidegateError) throw rule
   if (rule !== undefined) return rule
   throw invalid('ERR_INVALID_OPTION', field, `the place of one of the ${rules.length} rules`, place)
 }

@@ -96,3 +96,6 @@ export const STORE_PATH = '/v1/store'
 
 /** The most operations in one request. */
 export const MOST_OPERATIONS = 1000
+
+/** The most rules that the operations of one body can speak of. */
+export const MOST_RULES = 1_000
