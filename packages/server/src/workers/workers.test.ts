@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { findPart, howToInstall, type Service, startRedis } from '@tidegate/conformance/services'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -149,7 +150,8 @@ describe.skipIf(skipped)(`workers ${skipped ? howToInstall('redis-server') : ''}
 
 function isAlive(pid: number): boolean {
   try {
-    return process.kill(pid, 0)
+    // One that has ended can wait for whoever is to take notice of it.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
   }

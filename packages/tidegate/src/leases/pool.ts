@@ -146,7 +146,10 @@ export class Pool {
     this.#end(this.permits.endBatches(now))
     // What came late can be enough.
     if (head.cost <= this.permits.held) this.#serve(Number.POSITIVE_INFINITY)
-    if (this.#queue[0] !== head) return this.#takeFor()
+    if (this.#queue[0] !== head) {
+      this.#takeFor()
+      return
+    }
     const { held, remaining, usedSince } = this.permits
     const [wanted, until] = this.#queue.reduce(
       ([sum, latest], waiter) => [sum + waiter.cost, Math.max(latest, waiter.until)],
