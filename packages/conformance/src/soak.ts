@@ -38,12 +38,13 @@ const gate = createGate({
     { name: 'steady', key: ['user'], limit: 60, window: '1m', algorithm: 'token-bucket' },
   ],
 })
-const seen = { allowed: 0, refused: 0, elsewhere: 0, errors: 0 }
+const seen = { allowed: 0, refused: 0, cached: 0, elsewhere: 0, errors: 0 }
 const ask = async () => {
   const user = `${Math.floor(Date.now() / 60_000)}-${Math.floor(Math.random() ** 3 * KEYS)}`
   try {
     const { allowed, source } = await gate.limit({ user })
-    if (source !== 'store') seen.elsewhere++
+    if (source === 'denied-cache') seen.cached++
+    else if (source !== 'store') seen.elsewhere++
     else if (allowed) seen.allowed++
     else seen.refused++
   } catch {
@@ -68,7 +69,7 @@ try {
   const peak = await peakRate()
   const rate = peak / 2
   console.log(`peak ${Math.round(peak)} decisions/s; ${MINUTES} min at ${Math.round(rate)}/s`)
-  console.log('seconds  rss MiB  heap MiB  allowed  refused  not by Redis  errors')
+  console.log('seconds  rss MiB  heap MiB  allowed  refused  refused again here  not by Redis  errors')
   const start = performance.now()
   let [asked, reports] = [0, 1]
   const pending = new Set<Promise<void>>()
@@ -96,13 +97,14 @@ function report(elapsedMs: number): void {
   collect()
   const { rss, heapUsed } = process.memoryUsage()
   heaps.push(heapUsed)
-  const { allowed, refused, elsewhere, errors } = seen
+  const { allowed, refused, cached, elsewhere, errors } = seen
   const figures = [
     Math.round(elapsedMs / 1000),
     mebibytes(rss),
     mebibytes(heapUsed),
     allowed,
     refused,
+    cached,
     elsewhere,
     errors,
   ]

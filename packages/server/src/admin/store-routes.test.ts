@@ -40,9 +40,6 @@ test('without tokens only this machine may', async () => {
 
 test('a body that is none is a problem document', async () => {
   service = await listeningService({ rules: [] })
-  const answer = await service.post('/v1/store', { operations: [], rules: [{ name: 1 }] })
-  expect([answer.status, await answer.json()]).toMatchObject([
-    400,
-    { code: 'ERR_INVALID_OPTION', field: 'rules[0].name' },
-  ])
+  const answer = await service.post('/v1/store', { operations: [], rules: 5 })
+  expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'ERR_INVALID_OPTION', field: 'rules' }])
 })
