@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { createLimiter, type LimitOptions, type Store, TidegateError } from 'tidegate'
+import { createLimiter, type LimitOptions, type Store } from 'tidegate'
 import { type RedisStoreOptions, redisStore } from 'tidegate/redis'
 import { read } from '../reading.ts'
 import type { Ask, Engine, Quota } from './engine.ts'
@@ -56,19 +56,6 @@ function tidegate(
   }
 }
 
-/** A version of the library that has no such cache does not know the option. */
 function withoutCache(client: Redis, more: RedisStoreOptions = {}): Store {
-  const options = { ...PATIENT, ...more }
-  const off = { ...options, deniedCache: false }
-  try {
-    return redisStore(client, off)
-  } catch (error) {
-    if (!isUnknownOption(error)) throw error
-    return redisStore(client, options)
-  }
-}
-
-/** Whether the library is of a version without an option that was asked for. */
-export function isUnknownOption(error: unknown): boolean {
-  return error instanceof TidegateError && error.code === 'ERR_UNKNOWN_OPTION'
+  return redisStore(client, { ...PATIENT, ...more, deniedCache: false })
 }

@@ -1,6 +1,6 @@
 import { fixedWindows } from '../engines/fixed-windows.ts'
 import { decideMany, end, run } from '../engines/running.ts'
-import { exact, isUnknownOption, leased } from '../engines/tidegate.ts'
+import { exact, leased } from '../engines/tidegate.ts'
 import type { Plan } from '../plan.ts'
 import type { RedisServer } from '../redis-server.ts'
 import type { Outcome } from '../report/outcome.ts'
@@ -15,13 +15,7 @@ const IN_FLIGHT = 512
 /** One process that fetches permits in batches and decides by itself, 100 keys. */
 export async function measureLeased(server: RedisServer, plan: Plan): Promise<Outcome> {
   const engines = [leased, exact, fixedWindows.flexible]
-  const running = await run(engines, server, QUOTA).catch((error) => {
-    if (isUnknownOption(error)) return undefined
-    throw error
-  })
-  if (running === undefined) {
-    return { findings: [{ target: 'leased', why: 'this version has no leased mode' }], tables: [], charts: {} }
-  }
+  const running = await run(engines, server, QUOTA)
   const requests = requestsOf(users(100), 2 ** 16)
   const contestants = running.map((engine) => {
     return { name: engine.name, measure: () => decideMany(engine, requests, IN_FLIGHT, plan.seconds) }

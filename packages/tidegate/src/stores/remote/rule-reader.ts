@@ -24,7 +24,8 @@ export class RuleReader {
 function readRule(value: unknown, field: string): Rule {
   if (!isRecord(value)) throw invalid('ERR_INVALID_OPTION', field, 'a rule', value)
   const { id, slot = -1, shards, ...options } = value
-  const rule = { ...compileRule(options, field), id: filedUnder(options, shards, field) }
+  const own = compileRule(options, field)
+  const rule = shards === undefined ? own : { ...own, id: idOfWhole(options, shards, field) }
   if (id !== rule.id) {
     const expected = `"${rule.id}", which this service files its counts under: client and service are of different versions`
     throw invalid('ERR_INVALID_OPTION', `${field}.id`, expected, id)
@@ -32,9 +33,8 @@ function readRule(value: unknown, field: string): Rule {
   return { ...rule, slot: checkInteger(slot, `${field}.slot`, -1, rule.key.length - 1) }
 }
 
-/** What the state of a rule is filed under; of a shard, which has a part of its limit, as that of the whole. */
-function filedUnder(options: Record<string, unknown>, shards: unknown, field: string): string {
-  if (shards === undefined) return compileRule(options, field).id
+/** What the state of a shard is filed under: it has a part of the limit, and the id of the whole. */
+function idOfWhole(options: Record<string, unknown>, shards: unknown, field: string): string {
   const isBucket = options['capacity'] !== undefined
   const whole = { limit: shards, ...(isBucket && { capacity: shards, refill: shards }) }
   return compileRule({ ...options, ...whole, shards }, field).id
